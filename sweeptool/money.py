@@ -1,0 +1,66 @@
+"""US dollars: decimal text goes in, whole micro-dollars come out, and back. Never a float."""
+
+from __future__ import annotations
+
+import re
+from decimal import ROUND_HALF_UP, Decimal, InvalidOperation
+
+MICRO = 1_000_000
+_PLAIN = re.compile(r"\d+(\.\d*)?|\.\d+")
+
+
+def parse(text: str) -> int:
+    """Return ``text``, a plain decimal of dollars such as ``0.75``, in micro-dollars.
+
+    Raises ValueError, whose text says what is wrong: sign, exponent, currency sign or a seventh place.
+    """
+    if not _PLAIN.fullmatch(text):
+        raise ValueError(f"'{text}' is not an amount of dollars such as 0.75")
+    places = len(text.partition(".")[2])
+    if places > 6:
+        raise ValueError(f"'{text}' has {places} decimal places, at most 6 are kept")
+    return int(Decimal(text) * MICRO)
+
+
+def measured(value: object) -> int | None:
+    """Return a number from a manifest in micro-dollars, or None where it is no cost.
+
+    A cost is a finite JSON number, zero or more: text, booleans, NaN and negatives are unknown, not 0.
+    ``value`` comes from ``json.loads(..., parse_float=Decimal)``.
+    """
+    if isinstance(value, bool) or not isinstance(value, int | Decimal | float):
+        return None
+    try:
+        amount = Decimal(value)
+        if not amount.is_finite() or amount < 0 or amount >= Decimal(10) ** 12:
+            return None
+        return int((amount * MICRO).quantize(Decimal(1), ROUND_HALF_UP))
+    except InvalidOperation:
+        return None
+
+
+def text(micro: int) -> str:
+    """Return micro-dollars as exact decimal text with at least two places: ``0.75``, ``0.000061``."""
+    sign = "-" if micro < 0 else ""
+    whole, rest = divmod(abs(micro), MICRO)
+    places = f"{rest:06d}".rstrip("0").ljust(2, "0")
+    return f"{sign}{whole}.{places}"
+
+
+def text_or_none(micro: int | None) -> str | None:
+    """Return ``text(micro)``, and None for an unknown amount."""
+    return None if micro is None else text(micro)
+
+
+def dollars(micro: int | None) -> str:
+    """Return an amount for people: ``$0.31``, four places below a dollar's cent, ``?`` for unknown."""
+    if micro is None:
+        return "?"
+    if micro != 0 and abs(micro) < MICRO // 10:
+        return f"${Decimal(micro) / MICRO:.4f}"
+    return f"${Decimal(micro) / MICRO:.2f}"
+
+
+def priced(per_hour: int, seconds: int | Decimal) -> int:
+    """Return what ``seconds`` cost at ``per_hour`` micro-dollars an hour, rounded up to a micro-dollar."""
+    return -int(-(Decimal(per_hour) * Decimal(seconds)) // 3600)
