@@ -1,0 +1,254 @@
+"""A runner's manifest file goes in, a Manifest comes out: typed, in micro-dollars, with every oddity named."""
+
+from __future__ import annotations
+
+import json
+import os
+import stat
+from collections.abc import Mapping
+from dataclasses import dataclass
+from decimal import Decimal
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from sweeptool import money
+from sweeptool.errors import Problem, SweepError
+
+_LARGEST = 64 * 1024 * 1024  # bytes; a manifest has a few thousand
+_LONGEST = Decimal(10) ** 10  # seconds; three centuries
+_KNOWN = frozenset(
+    {
+        "failed",
+        "run_id",
+        "job_name",
+        "estimated_cost_usd",
+        "schema_version",
+        "wall_time_sec",
+    }
+)
+_SCHEMAS = (None, "v1", "v2")
+_PLAIN_FILE = (
+    os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC
+)  # a named pipe must not block the reader
+
+
+class Artifact(NamedTuple):
+    """One pulled artifact: ``status`` is ``success``, ``failed`` or None for never tried."""
+
+    label: str
+    required: bool
+    status: str | None
+    error: str
+
+
+@dataclass(frozen=True, slots=True)
+class Manifest:
+    """What a run says about itself; None wherever the file does not say, or says nonsense.
+
+    ``cost`` is micro-dollars, ``price_per_hour`` micro-dollars an hour, ``wall_seconds`` seconds.
+    ``raw`` is the file's own object with its fractions as Decimal; ``oddities`` is one line each.
+    """
+
+    source: str
+    schema: str | None
+    failed: bool | None
+    job_name: str | None
+    run_id: str | None
+    gpu_id: str | None
+    datacenter_id: str | None
+    price_per_hour: int | None
+    price_source: str | None
+    wall_seconds: Decimal | None
+    cost: int | None
+    pod_id: str | None
+    pod_final_state: str | None
+    pulled_at: str | None
+    git_sha: str | None
+    git_dirty: bool | None
+    artifacts: tuple[Artifact, ...]
+    raw: Mapping[str, Any]
+    oddities: tuple[str, ...]
+
+    @property
+    def path(self) -> Path:
+        return Path(self.source)
+
+    @property
+    def run_dir(self) -> Path:
+        return Path(self.source).parent
+
+
+def read(path: Path | str, text: bytes | None = None) -> Manifest:
+    """Return the manifest at ``path``; ``text`` is its content where the caller has it already.
+
+    Raises SweepError where it cannot be read, is torn, or is no manifest at all.
+    """
+    source = os.fspath(path)
+    raw = _object(_content(source) if text is None else text, source)
+    oddities: list[str] = []
+    metadata = raw.get("deploy_metadata")
+    if not isinstance(metadata, dict):
+        metadata = {}
+    schema = _text(raw, "schema_version", oddities)
+    if schema not in _SCHEMAS:
+        oddities.append(f"schema_version is {shown(schema)}, neither v1 nor v2")
+    return Manifest(
+        source=source,
+        schema=schema,
+        failed=_failed(raw, oddities),
+        job_name=_text(raw, "job_name", oddities),
+        run_id=_text(raw, "run_id", oddities),
+        gpu_id=_text(raw, "gpu_id", oddities),
+        datacenter_id=_text(raw, "datacenter_id", oddities),
+        price_per_hour=_money(raw, "gpu_price_per_hour_usd", oddities),
+        price_source=_text(raw, "gpu_price_source", oddities),
+        wall_seconds=_seconds(raw, "wall_time_sec", oddities),
+        cost=_money(raw, "estimated_cost_usd", oddities),
+        pod_id=_text(raw, "pod_id", oddities),
+        pod_final_state=_text(raw, "pod_final_state", oddities),
+        pulled_at=_text(raw, "pulled_at_utc", oddities),
+        git_sha=_text(metadata, "local_git_sha", oddities),
+        git_dirty=_flag(metadata, "local_git_dirty"),
+        artifacts=_artifacts(raw, oddities),
+        raw=raw,
+        oddities=tuple(oddities),
+    )
+
+
+def shown(value: object) -> str:
+    """Return a JSON value as it would stand in a file, short enough for a message."""
+    if isinstance(value, list | dict):
+        return "a list" if isinstance(value, list) else "an object"
+    text = str(value) if isinstance(value, Decimal) else json.dumps(value, default=str)
+    return text if len(text) <= 40 else text[:37] + "..."
+
+
+def content(source: str, largest: int = _LARGEST) -> bytes:
+    """Return the bytes of a regular file of at most ``largest`` bytes; raises OSError, whose text says why."""
+    handle = os.open(source, _PLAIN_FILE)
+    try:
+        status = os.fstat(handle)
+        if not stat.S_ISREG(status.st_mode):
+            raise OSError(
+                "is a directory"
+                if stat.S_ISDIR(status.st_mode)
+                else "is no regular file"
+            )
+        if status.st_size > largest:
+            raise OSError(f"has {status.st_size} bytes, more than {largest}")
+        with open(handle, "rb", buffering=0, closefd=False) as file:
+            return file.read()
+    finally:
+        os.close(handle)
+
+
+def _content(source: str) -> bytes:
+    try:
+        return content(source)
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or str(error)
+        raise SweepError(Problem(f"cannot be read: {reason}", source=source)) from error
+
+
+def _object(text: bytes, source: str) -> dict[str, Any]:
+    try:
+        raw = json.loads(text, parse_float=Decimal)
+    except UnicodeDecodeError as error:
+        raise SweepError(
+            Problem(f"is not UTF-8: byte {error.start}", source=source)
+        ) from error
+    except json.JSONDecodeError as error:
+        what = "is empty" if not text.strip() else f"is torn or no JSON: {error.msg}"
+        raise SweepError(
+            Problem(what, source=source, line=error.lineno, column=error.colno)
+        ) from error
+    except RecursionError as error:
+        raise SweepError(
+            Problem("is nested too deep for a manifest", source=source)
+        ) from error
+    except (ValueError, ArithmeticError) as error:
+        raise SweepError(
+            Problem("holds a number too long to read", source=source)
+        ) from error
+    if not isinstance(raw, dict):
+        raise SweepError(Problem(f"is {_kind(raw)}, not a JSON object", source=source))
+    if _KNOWN.isdisjoint(raw):
+        raise SweepError(
+            Problem("is no run's manifest: it has none of its members", source=source)
+        )
+    return raw
+
+
+def _kind(value: object) -> str:
+    names = {list: "a list", str: "text", bool: "a boolean", type(None): "null"}
+    return names.get(type(value), "a number")
+
+
+def _text(raw: Mapping[str, Any], key: str, oddities: list[str]) -> str | None:
+    value = raw.get(key)
+    if value is None or type(value) is str:
+        return value
+    oddities.append(f"{key} is {shown(value)}, not text")
+    return None
+
+
+def _flag(raw: Mapping[str, Any], key: str) -> bool | None:
+    value = raw.get(key)
+    return value if isinstance(value, bool) else None
+
+
+def _failed(raw: Mapping[str, Any], oddities: list[str]) -> bool | None:
+    value = raw.get("failed")
+    if isinstance(value, bool):
+        return value
+    what = (
+        f"failed is {shown(value)}, neither true nor false"
+        if "failed" in raw
+        else "failed is missing"
+    )
+    oddities.append(f"{what}: the outcome is unknown")
+    return None
+
+
+def _money(raw: Mapping[str, Any], key: str, oddities: list[str]) -> int | None:
+    value = raw.get(key)
+    if value is None:
+        return None
+    amount = money.measured(value)
+    if amount is None:
+        oddities.append(
+            f"{key} is {shown(value)}, not an amount of dollars: unknown, not 0"
+        )
+    return amount
+
+
+def _seconds(raw: Mapping[str, Any], key: str, oddities: list[str]) -> Decimal | None:
+    value = raw.get(key)
+    if value is None:
+        return None
+    if type(value) in (int, Decimal, float):
+        seconds = Decimal(value)
+        if seconds.is_finite() and 0 <= seconds < _LONGEST:
+            return seconds
+    oddities.append(f"{key} is {shown(value)}, not a number of seconds: unknown, not 0")
+    return None
+
+
+def _artifacts(raw: Mapping[str, Any], oddities: list[str]) -> tuple[Artifact, ...]:
+    entries = raw.get("artifacts")
+    if entries is None:
+        return ()
+    if not isinstance(entries, list) or not all(
+        type(entry) is dict for entry in entries
+    ):
+        oddities.append("artifacts is not a list of objects")
+        return ()
+    return tuple(
+        Artifact(
+            label=str(entry.get("label")),
+            required=entry.get("required") is not False,
+            status=entry["status"] if isinstance(entry.get("status"), str) else None,
+            error=str(entry.get("error") or ""),
+        )
+        for entry in entries
+    )
