@@ -1,0 +1,103 @@
+"""Events go in as whole JSON lines at the end of one file; they come out in order, and bad lines are named."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from sweeptool.errors import INTERNAL, Problem, SweepError
+
+Event = dict[str, Any]
+
+
+def stamp() -> str:
+    """Return now as the journal writes it: UTC, ISO 8601, microseconds."""
+    return datetime.now(UTC).isoformat(timespec="microseconds")
+
+
+@dataclass(slots=True)
+class Reader:
+    """Follows a journal that grows: each call of ``new`` yields what was appended since the last one.
+
+    ``oddities`` names every line that was passed over, with its number.
+    """
+
+    path: Path
+    offset: int = 0
+    line: int = 0
+    oddities: list[str] = field(default_factory=list)
+
+    def new(self) -> Iterator[Event]:
+        try:
+            size = os.stat(self.path).st_size
+        except FileNotFoundError:
+            return
+        if size == self.offset:
+            return
+        with self.path.open("rb") as file:
+            file.seek(self.offset)
+            data = file.read()
+        whole = data.rfind(b"\n") + 1
+        for raw in data[:whole].split(b"\n")[:-1]:
+            self.line += 1
+            event = self._parse(raw)
+            if event is not None:
+                yield event
+        self.offset += whole
+
+    def _parse(self, raw: bytes) -> Event | None:
+        text = raw.strip(b"\0 \r\t")  # a crash can leave a file's tail full of NULs
+        if not text:
+            if raw:
+                self.oddities.append(f"{self.path.name}:{self.line}: padding")
+            return None
+        try:
+            event = json.loads(text)
+        except (ValueError, RecursionError):
+            self.oddities.append(f"{self.path.name}:{self.line}: a torn or foreign line")
+            return None
+        if not isinstance(event, dict) or not isinstance(event.get("event"), str):
+            self.oddities.append(f"{self.path.name}:{self.line}: not an event")
+            return None
+        return event
+
+
+def append(path: Path, events: list[Mapping[str, Any]], *, sync: bool) -> None:
+    """Append ``events`` as whole lines; on any error the file is as long as before.
+
+    With ``sync`` the lines are on the disk when this returns. Raises SweepError (exit 70) where there is no room.
+    """
+    data = b"".join(json.dumps(event, ensure_ascii=True, separators=(", ", ": ")).encode() + b"\n" for event in events)
+    try:
+        handle = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o644)
+    except OSError as error:
+        raise _unwritable(path, error) from error
+    try:
+        size = os.fstat(handle).st_size
+        if size and os.pread(handle, 1, size - 1) != b"\n":
+            data = b"\n" + data  # a torn line stays a line of its own
+        try:
+            written = 0
+            while written < len(data):
+                written += os.write(handle, data[written:])
+            if sync:
+                os.fdatasync(handle) if hasattr(os, "fdatasync") else os.fsync(handle)
+        except OSError:
+            os.ftruncate(handle, size)
+            raise
+    except OSError as error:
+        raise _unwritable(path, error) from error
+    finally:
+        os.close(handle)
+
+
+def _unwritable(path: Path, error: OSError) -> SweepError:
+    return SweepError(
+        Problem(f"the ledger cannot be written: {error.strerror}", source=str(path), remedy="make room or allow writing"),
+        exit_code=INTERNAL,
+    )
