@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import stat
 from collections.abc import Mapping
 from dataclasses import dataclass
 from decimal import Decimal
@@ -13,6 +12,7 @@ from typing import Any, NamedTuple
 
 from sweeptool import money
 from sweeptool.errors import Problem, SweepError
+from sweeptool.lines import open_plain, reason
 
 _LARGEST = 64 * 1024 * 1024  # bytes; a manifest has a few thousand
 _LONGEST = Decimal(10) ** 10  # seconds; three centuries
@@ -27,9 +27,6 @@ _KNOWN = frozenset(
     }
 )
 _SCHEMAS = (None, "v1", "v2")
-_PLAIN_FILE = (
-    os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC
-)  # a named pipe must not block the reader
 
 
 class Artifact(NamedTuple):
@@ -123,59 +120,43 @@ def shown(value: object) -> str:
     return text if len(text) <= 40 else text[:37] + "..."
 
 
-def content(source: str, largest: int = _LARGEST) -> bytes:
-    """Return the bytes of a regular file of at most ``largest`` bytes; raises OSError, whose text says why."""
-    handle = os.open(source, _PLAIN_FILE)
-    try:
-        status = os.fstat(handle)
-        if not stat.S_ISREG(status.st_mode):
-            raise OSError(
-                "is a directory"
-                if stat.S_ISDIR(status.st_mode)
-                else "is no regular file"
-            )
-        if status.st_size > largest:
-            raise OSError(f"has {status.st_size} bytes, more than {largest}")
-        with open(handle, "rb", buffering=0, closefd=False) as file:
-            return file.read()
-    finally:
-        os.close(handle)
-
-
 def _content(source: str) -> bytes:
     try:
-        return content(source)
+        handle, size = open_plain(source)
+        try:
+            if size <= _LARGEST:
+                return _all(handle, size)
+            raise OSError(f"has {size} bytes, more than {_LARGEST}")
+        finally:
+            os.close(handle)
     except (OSError, ValueError) as error:
-        reason = getattr(error, "strerror", None) or str(error)
-        raise SweepError(Problem(f"cannot be read: {reason}", source=source)) from error
+        raise SweepError(Problem(f"cannot be read: {reason(error)}", source=source)) from error
+
+
+def _all(handle: int, size: int) -> bytes:
+    text = os.read(handle, size + 1)
+    if len(text) == size:
+        return text
+    with open(handle, "rb", closefd=False) as file:  # it grew, or the read was cut short
+        return text + file.read()
 
 
 def _object(text: bytes, source: str) -> dict[str, Any]:
     try:
         raw = json.loads(text, parse_float=Decimal)
     except UnicodeDecodeError as error:
-        raise SweepError(
-            Problem(f"is not UTF-8: byte {error.start}", source=source)
-        ) from error
+        raise SweepError(Problem(f"is not UTF-8: byte {error.start}", source=source)) from error
     except json.JSONDecodeError as error:
         what = "is empty" if not text.strip() else f"is torn or no JSON: {error.msg}"
-        raise SweepError(
-            Problem(what, source=source, line=error.lineno, column=error.colno)
-        ) from error
+        raise SweepError(Problem(what, source=source, line=error.lineno, column=error.colno)) from error
     except RecursionError as error:
-        raise SweepError(
-            Problem("is nested too deep for a manifest", source=source)
-        ) from error
+        raise SweepError(Problem("is nested too deep for a manifest", source=source)) from error
     except (ValueError, ArithmeticError) as error:
-        raise SweepError(
-            Problem("holds a number too long to read", source=source)
-        ) from error
+        raise SweepError(Problem("holds a number too long to read", source=source)) from error
     if not isinstance(raw, dict):
         raise SweepError(Problem(f"is {_kind(raw)}, not a JSON object", source=source))
     if _KNOWN.isdisjoint(raw):
-        raise SweepError(
-            Problem("is no run's manifest: it has none of its members", source=source)
-        )
+        raise SweepError(Problem("is no run's manifest: it has none of its members", source=source))
     return raw
 
 
@@ -201,11 +182,7 @@ def _failed(raw: Mapping[str, Any], oddities: list[str]) -> bool | None:
     value = raw.get("failed")
     if isinstance(value, bool):
         return value
-    what = (
-        f"failed is {shown(value)}, neither true nor false"
-        if "failed" in raw
-        else "failed is missing"
-    )
+    what = f"failed is {shown(value)}, neither true nor false" if "failed" in raw else "failed is missing"
     oddities.append(f"{what}: the outcome is unknown")
     return None
 
@@ -216,9 +193,7 @@ def _money(raw: Mapping[str, Any], key: str, oddities: list[str]) -> int | None:
         return None
     amount = money.measured(value)
     if amount is None:
-        oddities.append(
-            f"{key} is {shown(value)}, not an amount of dollars: unknown, not 0"
-        )
+        oddities.append(f"{key} is {shown(value)}, not an amount of dollars: unknown, not 0")
     return amount
 
 
@@ -238,9 +213,7 @@ def _artifacts(raw: Mapping[str, Any], oddities: list[str]) -> tuple[Artifact, .
     entries = raw.get("artifacts")
     if entries is None:
         return ()
-    if not isinstance(entries, list) or not all(
-        type(entry) is dict for entry in entries
-    ):
+    if not isinstance(entries, list) or not all(type(entry) is dict for entry in entries):
         oddities.append("artifacts is not a list of objects")
         return ()
     return tuple(

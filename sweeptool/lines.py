@@ -1,0 +1,62 @@
+"""The path of a file of lines goes in, its lines come out as bytes, in blocks: flat memory whatever its size."""
+
+from __future__ import annotations
+
+import os
+import stat
+from collections.abc import Iterator
+
+BLOCK = 1 << 20  # bytes read at once
+LONGEST = 1 << 24  # bytes; a longer line is cut into several, none of which will parse
+_PLAIN_FILE = os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC  # a named pipe must not block the reader
+
+
+def open_plain(path: str) -> tuple[int, int]:
+    """Return the descriptor and the size in bytes of a regular file, which the caller closes; raises OSError."""
+    handle = os.open(path, _PLAIN_FILE)
+    status = os.fstat(handle)
+    if stat.S_ISREG(status.st_mode):
+        return handle, status.st_size
+    os.close(handle)
+    raise OSError("is a directory" if stat.S_ISDIR(status.st_mode) else "is no regular file")
+
+
+def blocks(path: str) -> Iterator[bytes]:
+    """Yield the file in blocks of whole lines; only the last may end without a newline. Raises OSError.
+
+    Only ``\\n`` ends a line: U+2028 and its kin stand inside JSON strings.
+    """
+    handle, size = open_plain(path)
+    try:
+        if size < BLOCK:
+            whole = os.read(handle, BLOCK)
+            if len(whole) < BLOCK:
+                yield whole
+                return
+            os.lseek(handle, 0, os.SEEK_SET)
+        rest = b""
+        while read := os.read(handle, BLOCK):
+            end = read.rfind(b"\n") + 1
+            if end:
+                yield rest + read[:end]
+                rest = read[end:]
+            else:
+                rest += read
+                if len(rest) >= LONGEST:
+                    yield rest + b"\n"
+                    rest = b""
+        if rest:
+            yield rest
+    finally:
+        os.close(handle)
+
+
+def lines(path: str) -> Iterator[bytes]:
+    """Yield each line of the file without its newline. Raises OSError."""
+    for block in blocks(path):
+        yield from block.removesuffix(b"\n").split(b"\n")
+
+
+def reason(error: Exception) -> str:
+    """Return why a file could not be read, without the path that the caller names anyway."""
+    return getattr(error, "strerror", None) or str(error)
