@@ -1,0 +1,47 @@
+"""The words of a command line go in; stdout, ``error:`` lines on stderr and one exit code come out."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Sequence
+
+OK = 0
+INTERRUPTED = 130
+
+
+def main() -> None:
+    """Run ``sweeptool`` on the process's own arguments and exit with its code."""
+    for stream in (sys.stdout, sys.stderr):
+        if hasattr(stream, "reconfigure"):  # the same bytes under every locale
+            stream.reconfigure(encoding="utf-8", errors="surrogateescape")
+    sys.exit(run(sys.argv[1:]))
+
+
+def run(words: Sequence[str]) -> int:
+    """Return the exit code of one command line. What is not the user's to mend is raised."""
+    try:
+        code = _dispatch(words)
+        sys.stdout.flush()
+    except KeyboardInterrupt:
+        return INTERRUPTED
+    except BrokenPipeError:
+        # The reader has all it wanted; its own status says how that went. The second flush, at exit, must not fail.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return OK
+    except Exception as error:  # noqa: BLE001 - explain() raises again what is a bug
+        from sweeptool.cli import group
+
+        return group.explain(error)
+    return code
+
+
+def _dispatch(words: Sequence[str]) -> int:
+    """Run the embedded runner directly, since it starts once a cell and click costs it 30 ms; else click."""
+    if words[:1] == ["local-run"] and not {"-h", "--help"}.intersection(words[1:2]):
+        from sweeptool.runners import process
+
+        return process.main(words[1:])
+    from sweeptool.cli import group
+
+    return group.invoke(words)

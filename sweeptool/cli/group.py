@@ -1,0 +1,120 @@
+"""The click group: a command's name goes in, its module is imported only then; errors become lines and a code."""
+
+from __future__ import annotations
+
+import errno
+import importlib
+import importlib.util
+import os
+from collections.abc import Sequence
+
+import click
+
+from sweeptool import __version__
+from sweeptool.errors import FAILED, USAGE, SweepError, near
+
+MODULES = {
+    "make": ("init", "validate", "plan", "render", "schema"),
+    "run": ("run", "ledger", "status", "list", "logs", "budget"),
+    "control": ("suspend", "resume", "cancel"),
+    "read": ("manifest-summary", "best", "events-query", "collect", "report", "compare"),
+    "recover": ("recover",),
+    "doctor": ("doctor",),
+    "localrun": ("local-run",),
+}
+_HOME = {name: module for module, names in MODULES.items() for name in names}
+_COMPLETE = "_SWEEPTOOL_COMPLETE"
+_TERMINAL = {"help_option_names": ["-h", "--help"], "max_content_width": 100}
+
+
+class LazyGroup(click.Group):
+    """A group that knows its commands by name and imports ``sweeptool.cli.<module>`` when one is asked for."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """Return the commands in the order in which a sweep meets them."""
+        return [name for name in _HOME if self.get_command(ctx, name) is not None]
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002 - click's own
+        """Return a command by its full name, None where there is none."""
+        module = f"sweeptool.cli.{_HOME.get(cmd_name, '')}"
+        if cmd_name not in _HOME or importlib.util.find_spec(module) is None:
+            return None
+        commands: list[click.Command] = importlib.import_module(module).commands
+        return next((command for command in commands if command.name == cmd_name), None)
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """Return the command that ``args`` begins with; name the nearest one where it is misspelt."""
+        name = args[0]
+        command = self.get_command(ctx, name)
+        if command is None and not name.startswith("-"):
+            hint = near(name, _HOME) or "see 'sweeptool --help'"
+            raise click.UsageError(f"no such command '{name}' ({hint})", ctx)
+        return name, command, args[1:]
+
+
+@click.group(cls=LazyGroup, context_settings=_TERMINAL)
+@click.version_option(__version__, message="sweeptool %(version)s")
+def group() -> None:
+    """Write one sweep spec; get a bash driver you can read, that never overspends and survives anything.
+
+    \b
+    sweeptool plan spec.yaml            the cells, and at most what they cost
+    sweeptool render spec.yaml          the driver, a bash script
+    sweeptool run spec.yaml             render it into the sweep directory and run it
+    sweeptool manifest-summary          what ran, what it cost
+    sweeptool best                      which cell won
+    """  # noqa: D301 - click wants the control character
+
+
+def invoke(words: Sequence[str]) -> int:
+    """Run one command line and return the exit code that its command gave."""
+    if _COMPLETE in os.environ:
+        from click.shell_completion import shell_complete
+
+        return shell_complete(group, {}, "sweeptool", _COMPLETE, os.environ[_COMPLETE])
+    color = False if os.environ.get("NO_COLOR") else None
+    try:
+        with group.make_context("sweeptool", list(words), color=color) as context:
+            group.invoke(context)
+    except click.exceptions.Exit as done:
+        return done.exit_code
+    except click.exceptions.NoArgsIsHelpError as asked:
+        click.echo(asked.format_message(), err=True)
+        return USAGE
+    return 0
+
+
+def explain(error: Exception) -> int:
+    """Print what the user can mend as ``error:`` lines and return the exit code; raise a bug again."""
+    match error:
+        case SweepError():
+            lines, code = tuple(map(str, error.problems)), error.exit_code
+        case click.Abort():
+            lines, code = ("aborted",), FAILED
+        case click.ClickException():
+            lines, code = (_misuse(error),), USAGE
+        case OSError(filename=str() | bytes() as path):
+            lines, code = (f"{os.fsdecode(path)}: {error.strerror}",), USAGE
+        case OSError(errno=errno.ENOSPC | errno.EDQUOT | errno.EFBIG | errno.EIO):
+            lines, code = (f"cannot write: {error.strerror}",), FAILED
+        case _:
+            raise error
+    for line in lines:
+        click.echo(f"error: {line}", err=True)
+    return code
+
+
+def _misuse(error: click.ClickException) -> str:
+    """Return click's own words on one line, with the nearest option or the page that lists them all."""
+    text = " ".join(error.format_message().split())
+    context = error.ctx if isinstance(error, click.UsageError) else None
+    if context is None or text.endswith(")"):
+        return text
+    hint = f"see '{context.command_path} --help'"
+    if isinstance(error, click.NoSuchOption):
+        text = f"no such option '{error.option_name}'"
+        known = {option for parameter in context.command.get_params(context) for option in parameter.opts}
+        hint = near(error.option_name, known) or hint
+    return f"{text} ({hint})"
