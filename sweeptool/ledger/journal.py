@@ -98,6 +98,8 @@ def append(path: Path, events: list[Mapping[str, Any]], *, sync: bool) -> None:
 
 def _unwritable(path: Path, error: OSError) -> SweepError:
     return SweepError(
-        Problem(f"the ledger cannot be written: {error.strerror}", source=str(path), remedy="make room or allow writing"),
+        Problem(
+            f"the ledger cannot be written: {error.strerror}", source=str(path), remedy="make room or allow writing"
+        ),
         exit_code=INTERNAL,
     )

@@ -1,0 +1,112 @@
+"""A driver's or a sweep directory's plan lines go in; the frozen plan, one Job a cell, comes out."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from sweeptool import money
+from sweeptool.errors import Problem, SweepError
+from sweeptool.layout import PLAN_MARK
+
+FORMAT = 1
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """One cell as the frozen plan has it. ``reservation`` is micro-dollars; ``record`` the whole line."""
+
+    index: int
+    id: str
+    name: str
+    reservation: int | None
+    max_runtime: int | None
+    record: Mapping[str, Any]
+
+    @property
+    def params(self) -> Mapping[str, str]:
+        params: Mapping[str, str] = self.record["params"]
+        return params
+
+    @property
+    def label(self) -> str:
+        """What tells this cell from its siblings, for people."""
+        record = self.record
+        words = [word for word in (record["config"], record["gpu"], record["region"]) if word]
+        words += [f"{name}={value}" for name, value in self.params.items()]
+        if record["repetition"]:
+            words.append(f"r{record['repetition']}")
+        return " ".join(words)
+
+
+@dataclass(frozen=True, slots=True)
+class Frozen:
+    """A plan as it was rendered: ``sweep`` is the sweep's own line, ``jobs`` are in index order."""
+
+    sweep: Mapping[str, Any]
+    jobs: tuple[Job, ...]
+    digest: str
+
+    @property
+    def name(self) -> str:
+        return str(self.sweep["name"])
+
+    @property
+    def max_cost(self) -> int | None:
+        """The fleet's cap as rendered, in micro-dollars."""
+        text = self.sweep["max_cost_usd"]
+        return None if text is None else money.parse(text)
+
+
+def from_driver(path: Path) -> tuple[Frozen, bytes]:
+    """Return the plan inside a rendered driver, and its lines as ``plan.jsonl`` holds them.
+
+    Raises SweepError where the file is no driver, or was cut.
+    """
+    mark = PLAN_MARK.encode()
+    try:
+        data = path.read_bytes()
+    except OSError as error:
+        raise SweepError(Problem(f"the driver cannot be read: {error.strerror}", source=str(path))) from error
+    lines = [line[len(mark) :] for line in data.splitlines(keepends=True) if line.startswith(mark)]
+    text = b"".join(lines)
+    return _parse(text, str(path)), text
+
+
+def read(path: Path) -> Frozen:
+    """Return the frozen plan at ``path`` (``plan.jsonl``); SweepError where it is missing or torn."""
+    try:
+        return _parse(path.read_bytes(), str(path))
+    except OSError as error:
+        raise SweepError(Problem(f"the plan cannot be read: {error.strerror}", source=str(path))) from error
+
+
+def _parse(text: bytes, source: str) -> Frozen:
+    remedy = "render the spec again"
+    try:
+        head, *rest = map(json.loads, text.decode().splitlines())
+        if head["format"] != FORMAT:
+            raise SweepError(Problem(f"plan format {head['format']} is not {FORMAT}", source=source, remedy=remedy))
+        common = head["common"]
+        jobs = tuple(_job({**common, **line}) for line in rest)
+        if len(jobs) != head["cells"]:
+            raise SweepError(Problem(f"{len(jobs)} of {head['cells']} cells", source=source, remedy=remedy))
+    except (ValueError, KeyError, TypeError) as error:
+        raise SweepError(Problem("holds no whole plan", source=source, remedy=remedy)) from error
+    return Frozen(head, jobs, hashlib.sha256(text).hexdigest())
+
+
+def _job(record: Mapping[str, Any]) -> Job:
+    reservation = record["reservation_usd"]
+    return Job(
+        record["index"],
+        record["id"],
+        record["name"],
+        None if reservation is None else money.parse(reservation),
+        record["max_runtime"],
+        record,
+    )
