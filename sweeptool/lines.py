@@ -24,7 +24,7 @@ def open_plain(path: str) -> tuple[int, int]:
 def blocks(path: str) -> Iterator[bytes]:
     """Yield the file in blocks of whole lines; only the last may end without a newline. Raises OSError.
 
-    Only ``\\n`` ends a line: U+2028 and its kin stand inside JSON strings.
+    Only a newline ends a line: U+2028 and its kin stand inside JSON strings.
     """
     handle, size = open_plain(path)
     try:

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from decimal import Decimal
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeGuard
 
 from sweeptool import money
 from sweeptool.errors import Problem, SweepError
@@ -26,6 +26,7 @@ _KNOWN = frozenset(
         "wall_time_sec",
     }
 )
+_DECODER = json.JSONDecoder(parse_float=Decimal)
 _SCHEMAS = (None, "v1", "v2")
 
 
@@ -43,7 +44,8 @@ class Manifest:
     """What a run says about itself; None wherever the file does not say, or says nonsense.
 
     ``cost`` is micro-dollars, ``price_per_hour`` micro-dollars an hour, ``wall_seconds`` seconds.
-    ``raw`` is the file's own object with its fractions as Decimal; ``oddities`` is one line each.
+    ``untried`` says that a required artifact was never pulled: with ``failed: false``, an interrupted run.
+    ``raw`` is the file's own object with its fractions as Decimal, ``oddities`` what is wrong with it, one line each.
     """
 
     source: str
@@ -62,7 +64,7 @@ class Manifest:
     pulled_at: str | None
     git_sha: str | None
     git_dirty: bool | None
-    artifacts: tuple[Artifact, ...]
+    untried: bool
     raw: Mapping[str, Any]
     oddities: tuple[str, ...]
 
@@ -74,10 +76,16 @@ class Manifest:
     def run_dir(self) -> Path:
         return Path(self.source).parent
 
+    @property
+    def artifacts(self) -> tuple[Artifact, ...]:
+        entries = self.raw.get("artifacts")
+        return tuple(map(_artifact, entries)) if _objects(entries) else ()
 
-def read(path: Path | str, text: bytes | None = None) -> Manifest:
+
+def read(path: Path | str, text: bytes | None = None, *, slim: bool = False) -> Manifest:
     """Return the manifest at ``path``; ``text`` is its content where the caller has it already.
 
+    A ``slim`` one has an empty ``raw``, so that ten thousand of them fit in memory.
     Raises SweepError where it cannot be read, is torn, or is no manifest at all.
     """
     source = os.fspath(path)
@@ -106,8 +114,8 @@ def read(path: Path | str, text: bytes | None = None) -> Manifest:
         pulled_at=_text(raw, "pulled_at_utc", oddities),
         git_sha=_text(metadata, "local_git_sha", oddities),
         git_dirty=_flag(metadata, "local_git_dirty"),
-        artifacts=_artifacts(raw, oddities),
-        raw=raw,
+        untried=_untried(raw, oddities),
+        raw={} if slim else raw,
         oddities=tuple(oddities),
     )
 
@@ -137,13 +145,13 @@ def _all(handle: int, size: int) -> bytes:
     text = os.read(handle, size + 1)
     if len(text) == size:
         return text
-    with open(handle, "rb", closefd=False) as file:  # it grew, or the read was cut short
+    with os.fdopen(handle, "rb", closefd=False) as file:  # it grew, or the read was cut short
         return text + file.read()
 
 
 def _object(text: bytes, source: str) -> dict[str, Any]:
     try:
-        raw = json.loads(text, parse_float=Decimal)
+        raw = _DECODER.decode(text.decode("utf-8-sig"))
     except UnicodeDecodeError as error:
         raise SweepError(Problem(f"is not UTF-8: byte {error.start}", source=source)) from error
     except json.JSONDecodeError as error:
@@ -209,19 +217,33 @@ def _seconds(raw: Mapping[str, Any], key: str, oddities: list[str]) -> Decimal |
     return None
 
 
-def _artifacts(raw: Mapping[str, Any], oddities: list[str]) -> tuple[Artifact, ...]:
+def _untried(raw: Mapping[str, Any], oddities: list[str]) -> bool:
     entries = raw.get("artifacts")
     if entries is None:
-        return ()
-    if not isinstance(entries, list) or not all(type(entry) is dict for entry in entries):
+        return False
+    if not _objects(entries):
         oddities.append("artifacts is not a list of objects")
-        return ()
-    return tuple(
-        Artifact(
-            label=str(entry.get("label")),
-            required=entry.get("required") is not False,
-            status=entry["status"] if isinstance(entry.get("status"), str) else None,
-            error=str(entry.get("error") or ""),
-        )
-        for entry in entries
+        return False
+    for entry in entries:
+        if "status" in entry and entry["status"] is None and entry.get("required") is not False:
+            return True
+    return False
+
+
+def _objects(entries: object) -> TypeGuard[list[dict[str, Any]]]:
+    if type(entries) is not list:
+        return False
+    for entry in entries:  # noqa: SIM110 - ten thousand times, so no generator
+        if type(entry) is not dict:
+            return False
+    return True
+
+
+def _artifact(entry: Mapping[str, Any]) -> Artifact:
+    status = entry.get("status")
+    return Artifact(
+        label=str(entry.get("label")),
+        required=entry.get("required") is not False,
+        status=status if isinstance(status, str) else None,
+        error=str(entry.get("error") or ""),
     )

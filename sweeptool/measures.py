@@ -116,7 +116,7 @@ def _metrics_file(path: Path, problems: list[str]) -> Mapping[str, Any]:
     except (OSError, ValueError) as error:
         problems.append(f"{path}: {reason(error)}")
         return {}
-    with open(handle, "rb") as stream:
+    with os.fdopen(handle, "rb") as stream:
         text = stream.read(_LARGEST) if size <= _LARGEST else b""
     try:
         value = json.loads(text, parse_float=Decimal)

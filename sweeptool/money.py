@@ -6,6 +6,9 @@ import re
 from decimal import ROUND_HALF_UP, Decimal, InvalidOperation
 
 MICRO = 1_000_000
+_NUMBERS = (int, Decimal, float)
+_ABSURD = Decimal(10) ** 12  # dollars
+_ONE = Decimal(1)
 _PLAIN = re.compile(r"\d+(\.\d*)?|\.\d+")
 
 
@@ -28,13 +31,13 @@ def measured(value: object) -> int | None:
     A cost is a finite JSON number, zero or more: text, booleans, NaN and negatives are unknown, not 0.
     ``value`` comes from ``json.loads(..., parse_float=Decimal)``.
     """
-    if isinstance(value, bool) or not isinstance(value, int | Decimal | float):
+    if isinstance(value, bool) or not isinstance(value, _NUMBERS):
         return None
     try:
         amount = Decimal(value)
-        if not amount.is_finite() or amount < 0 or amount >= Decimal(10) ** 12:
+        if not amount.is_finite() or amount < 0 or amount >= _ABSURD:
             return None
-        return int((amount * MICRO).quantize(Decimal(1), ROUND_HALF_UP))
+        return int((amount * MICRO).quantize(_ONE, ROUND_HALF_UP))
     except InvalidOperation:
         return None
 
