@@ -61,6 +61,11 @@ class Frozen:
         text = self.sweep["max_cost_usd"]
         return None if text is None else money.parse(text)
 
+    def orphan(self, cell: str, index: int) -> Job:
+        """Return a stand-in for a cell that an earlier plan had and this one has not."""
+        record = {"config": None, "gpu": None, "region": None, "params": {}, "repetition": 0, "reservation_usd": None}
+        return Job(index, cell, cell, None, None, {**record, "index": index, "id": cell, "name": cell})
+
 
 def from_driver(path: Path) -> tuple[Frozen, bytes]:
     """Return the plan inside a rendered driver, and its lines as ``plan.jsonl`` holds them.

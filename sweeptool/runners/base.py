@@ -18,6 +18,7 @@ from sweeptool.spec.model import Retry, Spec
 ATTEMPT = "\0attempt\0"
 ATTEMPT_DIR = "\0attempt_dir\0"
 SWEEPTOOL = "\0sweeptool\0"
+MARKS = {ATTEMPT: "{attempt}", ATTEMPT_DIR: "{attempt_dir}", SWEEPTOOL: "sweeptool"}  # as a person reads them
 
 
 @dataclass(frozen=True, slots=True)

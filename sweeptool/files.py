@@ -1,0 +1,23 @@
+"""Bytes and a path go in; a file that is either the old or the new one, never half of it, comes out."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+
+def replace(path: Path, data: bytes, *, mode: int = 0o644) -> None:
+    """Write ``data`` to ``path`` at once; nothing is touched where it holds just that. Raises OSError."""
+    try:
+        if path.read_bytes() == data:
+            return
+    except OSError:
+        pass  # not there, or not readable: written anew
+    draft = path.with_name(f".{path.name}.{os.getpid()}")
+    try:
+        draft.write_bytes(data)
+        draft.chmod(mode)
+        draft.replace(path)
+    except OSError:
+        draft.unlink(missing_ok=True)
+        raise

@@ -1,0 +1,117 @@
+"""A sweep directory goes in; its journal with one writer at a time, and the state that follows it, come out."""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import secrets
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from sweeptool import files, frozen, money
+from sweeptool.errors import Problem, SweepError
+from sweeptool.frozen import Frozen
+from sweeptool.layout import AttemptDir, SweepDir
+from sweeptool.ledger import journal
+from sweeptool.ledger.journal import Reader
+from sweeptool.ledger.state import Attempt, State
+
+
+@dataclass(slots=True)
+class Book:
+    """The journal of one sweep, open. Every change happens inside ``writing``."""
+
+    sweep: SweepDir
+    reader: Reader
+    state: State = field(default_factory=State)
+    sync: bool = False
+
+    @classmethod
+    def open(cls, sweep: SweepDir, *, sync: bool = False) -> Book:
+        book = cls(sweep, Reader(sweep.ledger), sync=sync)
+        book.refresh()
+        return book
+
+    @contextmanager
+    def writing(self) -> Iterator[State]:
+        """Hold the journal, up to date, until the block ends; other writers wait."""
+        handle = os.open(self.sweep.lock, os.O_RDWR | os.O_CREAT, 0o644)
+        try:
+            fcntl.flock(handle, fcntl.LOCK_EX)
+            self.refresh()
+            yield self.state
+        finally:
+            os.close(handle)
+
+    def refresh(self) -> None:
+        """Fold in what was appended since, by whomever."""
+        for event in self.reader.new():
+            self.state.apply(event)
+
+    def record(self, *events: Mapping[str, Any]) -> None:
+        """Append events, inside ``writing``. Raises SweepError (exit 70) where there is no room; nothing changed then."""
+        now = journal.stamp()
+        journal.append(self.sweep.ledger, [{"ts_utc": now, **event} for event in events], sync=self.sync)
+        self.refresh()
+
+    def where(self, attempt: Attempt) -> AttemptDir:
+        return self.sweep.attempt(attempt.cell, attempt.number)
+
+    def marker(self, attempt: Attempt) -> str:
+        """Return what SWEEPTOOL_ATTEMPT holds in every process of ``attempt``."""
+        return f"{self.state.sweep_id}/{attempt.cell}/{attempt.number}"
+
+    def check_cap(self, cap: int) -> None:
+        """Raise SweepError where ``cap`` is below what is spent and reserved already."""
+        committed = self.state.committed
+        if cap < committed:
+            raise SweepError(
+                Problem(
+                    f"a cap of {money.dollars(cap)} is below the {money.dollars(committed)} already spent and reserved",
+                    remedy=f"at least {money.text(committed)}",
+                )
+            )
+
+    def raise_cap(self, cap: int) -> None:
+        """Set the fleet's cap, inside ``writing``. Raises like ``check_cap``."""
+        self.check_cap(cap)
+        if cap != self.state.cap:
+            self.record(
+                {"event": "raised", "max_cost_usd": money.text(cap), "was_usd": money.text_or_none(self.state.cap)}
+            )
+
+
+def install(sweep: SweepDir, driver: Path) -> Frozen:
+    """Return the plan inside ``driver``, kept in the sweep directory with the driver itself.
+
+    Raises SweepError where the file is no driver or the directory cannot be written.
+    """
+    plan, text = frozen.from_driver(driver)
+    try:
+        sweep.cells.mkdir(parents=True, exist_ok=True)
+        files.replace(sweep.plan, text)
+        if not (sweep.driver.exists() and sweep.driver.samefile(driver)):
+            files.replace(sweep.driver, driver.read_bytes())
+        if not sweep.sweep_id.exists():
+            files.replace(sweep.sweep_id, (_new_id(plan.name, sweep.path.parent) + "\n").encode())
+        journal.append(sweep.ledger, [], sync=False)
+    except OSError as error:
+        raise SweepError(
+            Problem(
+                f"cannot be written: {error.strerror}", source=str(error.filename or sweep.path), remedy="allow writing"
+            )
+        ) from error
+    return plan
+
+
+def _new_id(name: str, sweeps: Path) -> str:
+    """Return ``<name>-<YYYYMMDD>-<6 digits>``, like no other sweep's here."""
+    taken = {path.read_text().strip() for path in sweeps.glob("*/sweep-id")}
+    while True:
+        found = f"{name}-{datetime.now(UTC):%Y%m%d}-{secrets.randbelow(10**6):06d}"
+        if found not in taken:
+            return found

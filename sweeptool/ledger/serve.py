@@ -1,0 +1,169 @@
+"""Lines on stdin go in (``next``, ``watch``, ``settle I A S``, ``signal NAME``); one line of answer each comes out.
+
+This is the coprocess behind a driver. While the driver waits for its shards, the ledger wakes it with SIGUSR1
+where there is news, and once a second while something is held, so that a wake-up that was missed costs a second.
+"""
+
+from __future__ import annotations
+
+import os
+import select
+import signal
+import socket
+import sys
+import time
+from contextlib import suppress
+from pathlib import Path
+
+from sweeptool import frozen, money
+from sweeptool.errors import INTERNAL, Problem, SweepError
+from sweeptool.frozen import Frozen
+from sweeptool.layout import SweepDir
+from sweeptool.ledger import hold, voice
+from sweeptool.ledger.admission import Rules
+from sweeptool.ledger.book import Book, install
+from sweeptool.ledger.desk import Desk
+from sweeptool.ledger.hold import Hold
+from sweeptool.runners import RUNNERS
+from sweeptool.spec.model import Retry
+
+_TICK = 0.25  # seconds between two looks for news
+_NUDGE = 1.0  # seconds between two wake-ups without news
+
+
+def serve(
+    sweep: SweepDir, driver: Path, pid: int, *, max_parallel: int | None, cap: str | None, only: int | None
+) -> int:
+    """Answer the driver ``pid`` until it closes stdin; return the exit code for a start that failed, else 0."""
+    for name in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        signal.signal(name, signal.SIG_IGN)  # the driver decides when it is over; its end closes our stdin
+    try:
+        desk, held = _open(sweep, driver, pid, max_parallel=max_parallel, cap=cap, only=only)
+    except SweepError as error:
+        say("\n".join(f"error: {line}" for line in str(error).splitlines()))
+        _answer(f"fail {error.exit_code}")
+        return error.exit_code
+    groups = " ".join(map(str, desk.groups()))
+    _answer(f"ready {desk.book.state.sweep_id} {socket.gethostname()} {len(desk.pending)} {groups}".rstrip())
+    _converse(desk, held, pid)
+    if held is not None:
+        held.release()
+    return 0
+
+
+def say(line: str) -> None:
+    """Write a line to stderr; a terminal that is gone is no reason to stop counting money."""
+    with suppress(OSError, ValueError):
+        print(line, file=sys.stderr, flush=True)
+
+
+def _open(
+    sweep: SweepDir, driver: Path, pid: int, *, max_parallel: int | None, cap: str | None, only: int | None
+) -> tuple[Desk, Hold | None]:
+    frozen.from_driver(driver)
+    try:
+        sweep.path.mkdir(parents=True, exist_ok=True)
+        held = hold.take(sweep, pid) if only is None else None
+        if only is not None:
+            hold.share(sweep)  # until this process ends
+    except OSError as error:
+        raise SweepError(
+            Problem(f"cannot be written: {error.strerror}", source=str(sweep.path), remedy="allow writing")
+        ) from error
+    plan = install(sweep, driver)
+    runner = RUNNERS[plan.sweep["runner"]]
+    book = Book.open(sweep, sync=runner.paid)
+    desk = Desk(
+        book, plan, runner, Path.cwd(), _rules(plan, max_parallel), _retry(plan), say, plan.sweep["launch_delay"]
+    )
+    with book.writing() as state:
+        opened = {"event": "opened", "sweep_id": sweep.sweep_id.read_text().strip(), "pid": pid}
+        opened |= {"host": socket.gethostname(), "cells": len(plan.jobs), "plan": plan.digest}
+        opened["max_cost_usd"] = plan.sweep["max_cost_usd"]
+        if cap is None and plan.max_cost is not None and plan.max_cost != state.plan_cap and state.attempts:
+            book.check_cap(plan.max_cost)
+        if only is None or state.sweep_id is None:
+            book.record(opened)
+        if cap is not None:
+            book.raise_cap(_money(cap))
+    desk.take_over(None if only is None else [only])
+    _mention_gone(book, plan)
+    return desk, held
+
+
+def _rules(plan: Frozen, max_parallel: int | None) -> Rules:
+    bound = plan.sweep["max_parallel"] if max_parallel is None else max_parallel
+    return Rules(bound, plan.sweep["budget_policy"], plan.sweep["failure_streak"])
+
+
+def _retry(plan: Frozen) -> Retry:
+    found = plan.sweep["retry"]
+    return Retry(found["max_attempts"], None if found["on"] is None else tuple(found["on"]), found["delay"])
+
+
+def _money(text: str) -> int:
+    try:
+        return money.parse(text)
+    except ValueError as error:
+        raise SweepError(Problem(str(error), path="--max-cost-usd")) from error
+
+
+def _mention_gone(book: Book, plan: Frozen) -> None:
+    known = {job.id for job in plan.jobs}
+    gone = {cell: attempts for cell, attempts in book.state.cells.items() if cell not in known}
+    if gone:
+        say(voice.gone(len(gone), sum(attempt.charged for attempts in gone.values() for attempt in attempts)))
+    for oddity in [*book.reader.oddities, *book.state.oddities][:20]:
+        say(f"note    {oddity}")
+
+
+def _converse(desk: Desk, held: Hold | None, pid: int) -> None:
+    waiting = False
+    buffer = b""
+    beaten = nudged = time.monotonic()
+    while True:
+        readable, _, _ = select.select([0], [], [], _TICK)
+        now = time.monotonic()
+        if readable:
+            data = os.read(0, 65536)
+            if not data:
+                return
+            buffer += data
+            while b"\n" in buffer:
+                line, _, buffer = buffer.partition(b"\n")
+                answer = _reply(desk, line.decode(errors="replace"))
+                waiting = answer == "wait"
+                _answer(answer)
+                nudged = now
+        elif waiting and (now - nudged >= _NUDGE or desk.news()):
+            if os.getppid() != pid:
+                return
+            os.kill(pid, signal.SIGUSR1)
+            nudged = now
+        if held is not None and now - beaten >= hold.BEAT:
+            held.beat()
+            beaten = now
+
+
+def _reply(desk: Desk, line: str) -> str:
+    try:
+        match line.split():
+            case ["next"]:
+                return desk.next(room=True)
+            case ["watch"]:
+                return desk.next(room=False)
+            case ["settle", index, number, status]:
+                return desk.settle(int(index), int(number), int(status))
+            case ["signal", name]:
+                return desk.interrupt(name)
+            case _:
+                raise SweepError(f"the ledger was asked '{line}'", exit_code=INTERNAL)
+    except SweepError as error:
+        say("\n".join(f"error: {line}" for line in str(error).splitlines()))
+        desk.fatal = error.exit_code
+        return desk.next(room=False)
+
+
+def _answer(line: str) -> None:
+    with suppress(BrokenPipeError):
+        os.write(1, line.encode() + b"\n")

@@ -1,0 +1,114 @@
+"""An attempt that ended goes in; the members of its ``settled`` event come out: what it was, what it cost."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from sweeptool import manifest, measures, money, rundir
+from sweeptool.errors import SweepError
+from sweeptool.frozen import Frozen, Job
+from sweeptool.layout import AttemptDir
+from sweeptool.ledger import liveness
+from sweeptool.ledger.state import CANCELLED, FAILED, INTERRUPTED, LOST, SUCCEEDED, Attempt, State
+from sweeptool.manifest import Manifest
+from sweeptool.runners.base import Evidence, Runner, Verdict
+
+
+@dataclass(frozen=True, slots=True)
+class Settlement:
+    """What ended an attempt, as the journal will have it, and which earlier attempt shares its run dir."""
+
+    fields: Mapping[str, Any]
+    collision: Attempt | None = None
+
+
+def unstarted(attempt: Attempt) -> Settlement:
+    """Settle an attempt whose runner was never called: it cost nothing and is no try."""
+    return Settlement(
+        {
+            "state": INTERRUPTED,
+            "reason": "not_started",
+            "detail": "the driver died before the runner was called",
+            "exit_code": None,
+            "failed": None,
+            "run_dir": None,
+            "cost_usd": "0.00",
+            "charged_usd": "0.00",
+            "wall_seconds": None,
+            "units_per_second": None,
+        }
+    )
+
+
+def settle(
+    frozen: Frozen, runner: Runner, state: State, attempt: Attempt, job: Job, where: AttemptDir, project: Path
+) -> Settlement:
+    """Return what ``attempt`` was, from its own files only."""
+    exit_code = _exit_code(where)
+    if exit_code is None and liveness.claim(where) is None:
+        return unstarted(attempt)
+    run_dir = _run_dir(where, project)
+    found, oddity = _manifest(run_dir, frozen)
+    evidence = Evidence(exit_code, run_dir, found, where, job.record, attempt.interrupted)
+    verdict = _verdict(runner, evidence)
+    earlier = state.run_dirs.get(str(run_dir)) if run_dir else None
+    if earlier is not None and earlier is not attempt:
+        verdict = Verdict(FAILED, "collision", f"{run_dir} is also attempt {earlier.number} of cell {earlier.index}")
+        found = None
+    cost = found.cost if found else 0 if verdict.free else None
+    wall = found.wall_seconds if found else None
+    logs = [where.stdout, where.stderr, *(measures.logs(run_dir) if run_dir else [])]
+    rate = measures.units_per_second(run_dir, logs, wall, frozen.sweep["units"]) if verdict.state == SUCCEEDED else None
+    state_name = verdict.state
+    if state.request == "cancelled" and state_name == INTERRUPTED:
+        state_name = CANCELLED
+    charged = cost if cost is not None else (attempt.reserved or 0)
+    fields = {
+        "state": state_name,
+        "reason": verdict.reason,
+        "detail": verdict.detail or oddity,
+        "flags": list(verdict.flags),
+        "transient": verdict.transient,
+        "halt": verdict.halt,
+        "exit_code": exit_code,
+        "failed": found.failed if found else None,
+        "run_dir": str(run_dir) if run_dir else None,
+        "cost_usd": money.text_or_none(cost),
+        "charged_usd": money.text(charged),
+        "wall_seconds": None if wall is None else float(wall),
+        "units_per_second": rate,
+    }
+    return Settlement(fields, earlier)
+
+
+def _verdict(runner: Runner, evidence: Evidence) -> Verdict:
+    """Ask the runner; where nobody saw the attempt end and it left no manifest, it is lost."""
+    if evidence.exit_code is None and evidence.manifest is None:
+        return Verdict(LOST, "lost", "its shard died and left no manifest")
+    return runner.verdict(evidence)
+
+
+def _exit_code(where: AttemptDir) -> int | None:
+    try:
+        text = where.exit.read_text()
+    except (OSError, UnicodeDecodeError):
+        return None
+    return int(text) if text.endswith("\n") and text.strip().isdecimal() else None
+
+
+def _run_dir(where: AttemptDir, project: Path) -> Path | None:
+    found = rundir.first(where.stdout)
+    return None if found is None else project / found
+
+
+def _manifest(run_dir: Path | None, frozen: Frozen) -> tuple[Manifest | None, str]:
+    if run_dir is None:
+        return None, ""
+    path = run_dir / frozen.sweep["manifest"]
+    try:
+        return manifest.read(path), ""
+    except SweepError as error:
+        return None, str(error) if path.exists() else ""

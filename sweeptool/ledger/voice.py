@@ -1,0 +1,55 @@
+"""What the ledger did goes in; one line a person can read at night comes out."""
+
+from __future__ import annotations
+
+from sweeptool import money
+from sweeptool.frozen import Frozen, Job
+from sweeptool.ledger.liveness import REMOTE
+from sweeptool.ledger.state import FAILED, INTERRUPTED, LOST, SUCCEEDED, Attempt, State
+from sweeptool.text import one_line
+
+_WORDS = {SUCCEEDED: "ok", FAILED: "FAILED", LOST: "LOST", INTERRUPTED: "interrupted"}
+
+
+def launched(frozen: Frozen, job: Job, number: int) -> str:
+    """Return ``launch  3  batch-size-3  A10 BATCH_SIZE=32`` with the attempt where it is not the first."""
+    again = f"  (attempt {number})" if number > 1 else ""
+    return one_line(f"launch  {_cell(frozen, job)}{again}")
+
+
+def settled(frozen: Frozen, state: State, attempt: Attempt, job: Job, again: float | None) -> str:
+    """Return how an attempt ended, what it cost and where the sweep stands."""
+    parts = [f"{_WORDS.get(attempt.state, attempt.state):<7} {_cell(frozen, job)} "]
+    if attempt.wall_seconds is not None:
+        parts.append(f"{attempt.wall_seconds:.1f} s")
+    parts.append(money.dollars(attempt.cost) if attempt.cost is not None else "cost unknown")
+    if attempt.state not in (SUCCEEDED,):
+        parts.append(attempt.detail or attempt.reason)
+    parts += list(attempt.flags)
+    if again is not None:
+        parts.append(f"again in {again:g} s" if again else "again")
+    cap = f" of {money.dollars(state.cap)}" if state.cap is not None else ""
+    done = sum(map(state.succeeded, (job.id for job in frozen.jobs))) if len(frozen.jobs) <= 100 else None
+    where = f"{done}/{len(frozen.jobs)} done, " if done is not None else ""
+    parts.append(f"[{where}spent {money.dollars(state.spent + state.unknown)}{cap}]")
+    return one_line("  ".join(parts))
+
+
+def adopted(attempt: Attempt, found: str) -> str:
+    """Return that an attempt of an earlier driver goes on."""
+    where = "on another host" if found == REMOTE else "still runs"
+    return f"adopt   cell {attempt.index} attempt {attempt.number} {where}; waiting for it"
+
+
+def held(why: str) -> str:
+    """Return why nothing is launched at the moment."""
+    return one_line(f"hold    {why}")
+
+
+def gone(count: int, cost: int) -> str:
+    """Return that the plan lost cells that the ledger knows; their cost still counts."""
+    return f"note    {count} cells of earlier plans are no longer in this one; their {money.dollars(cost)} still count"
+
+
+def _cell(frozen: Frozen, job: Job) -> str:
+    return f"{job.index:>{len(str(len(frozen.jobs)))}}  {job.name}  {job.label}"

@@ -1,0 +1,178 @@
+"""A Plan goes in, the text of a driver comes out; the same plan gives the same bytes."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import jinja2
+
+from sweeptool import __version__, frozen, layout, money, shell
+from sweeptool.cells import label
+from sweeptool.layout import PLAN_MARK
+from sweeptool.plan import Plan, Shard
+from sweeptool.spec.model import Command
+
+TARGETS = ("bash", "make", "slurm", "parallel")
+
+
+def render(plan: Plan, target: str = "bash", *, remake: str = "") -> str:
+    """Return the file that runs ``plan`` under ``target``; ``remake`` is the command that makes it again."""
+    return _render_driver(plan, remake)
+
+
+def _render_driver(plan: Plan, remake: str) -> str:
+    spec = plan.spec
+    argvs = [shard.argv or () for shard in plan.shards]
+    head, tail = _common(argvs)
+    environment, varying = _environment(plan.shards)
+    cap = f", at most {money.dollars(spec.max_cost)}" if spec.max_cost is not None else ""
+    title = (
+        f"{spec.name}: {len(plan.shards)} cells through the runner {spec.runner.kind}, "
+        f"at most {plan.max_parallel} at a time{cap}."
+    )
+    template = environment_of("driver").get_template("driver.sh.j2")
+    return template.render(
+        title=title,
+        version=__version__,
+        source=spec.source,
+        sha256=spec.sha256,
+        remake=remake or f"sweeptool render {shell.word(spec.source)} > driver.sh",
+        sweep_dir=f"{layout.SWEEPS_DIR}/{spec.name}",
+        name=spec.name,
+        size=len(plan.shards),
+        max_parallel=spec.max_parallel,
+        programs=sorted(plan.runner.needs(spec)),
+        files=sorted(plan.digests),
+        before=[_argv(command) for command in spec.before],
+        after=[_argv(command) for command in spec.after],
+        head=head,
+        tail=tail,
+        environment=environment,
+        cells=[
+            {
+                "index": shard.cell.index,
+                "id": shard.cell.id,
+                "label": label(shard.cell),
+                "params": [f"{name}={value}" for name, value in shard.cell.params.items()],
+                "own": [*own_env, *argv[len(head) : len(argv) - len(tail)]],
+            }
+            for shard, argv, own_env in zip(plan.shards, argvs, varying, strict=True)
+        ],
+        plan=freeze(plan),
+    )
+
+
+def freeze(plan: Plan) -> Iterable[str]:
+    """Return the lines of the frozen plan: the sweep's, then one a cell with what is not common to all."""
+    spec = plan.spec
+    records = [_record(plan, shard) for shard in plan.shards]
+    common = {key: value for key, value in records[0].items() if all(record[key] == value for record in records[1:])}
+    sweep = {
+        "format": frozen.FORMAT,
+        "name": spec.name,
+        "cells": len(records),
+        "runner": spec.runner.kind,
+        "manifest": spec.runner.manifest or layout.MANIFEST,
+        "events": spec.runner.events or layout.EVENTS,
+        "max_parallel": spec.max_parallel,
+        "max_cost_usd": money.text_or_none(spec.max_cost),
+        "budget_policy": spec.budget_policy,
+        "failure_streak": plan.failure_streak,
+        "launch_delay": spec.launch_delay,
+        "retry": {"max_attempts": plan.retry.max_attempts, "on": plan.retry.on, "delay": plan.retry.delay},
+        "metrics": {
+            "file": spec.metrics.file,
+            "patterns": dict(spec.metrics.patterns),
+            "best": spec.metrics.best,
+            "goal": spec.metrics.goal,
+        },
+        "units": spec.units,
+        "configs": dict(plan.digests),
+        "state": spec.state,
+        "common": common,
+    }
+    yield json.dumps(sweep, ensure_ascii=True)
+    for record in records:
+        yield json.dumps({key: value for key, value in record.items() if key not in common}, ensure_ascii=True)
+
+
+def environment_of(folder: str) -> jinja2.Environment:
+    """Return the jinja2 environment for shell templates: every value must end in a quoting filter."""
+    templates = layout.resource("templates")
+    environment = jinja2.Environment(  # noqa: S701 - shell text; HTML has an environment of its own
+        loader=jinja2.FileSystemLoader(templates),
+        undefined=jinja2.StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        keep_trailing_newline=True,
+        comment_start_string="{##",
+        comment_end_string="##}",
+    )
+    environment.filters.update(
+        word=shell.word, words=shell.words, command=shell.command, comment=shell.comment, planline=_planline
+    )
+    environment.globals["raw"] = lambda name: _partial(templates / folder / name)
+    return environment
+
+
+def _partial(path: Path) -> str:
+    return path.read_text().replace("\r\n", "\n")
+
+
+def _planline(text: str) -> str:
+    return PLAN_MARK + text
+
+
+def _argv(command: Command) -> Sequence[str]:
+    return ["bash", "-c", command] if isinstance(command, str) else command
+
+
+def _common(argvs: Sequence[Sequence[str]]) -> tuple[Sequence[str], Sequence[str]]:
+    """Return the words that all command lines begin with, and those that all end with."""
+    first = argvs[0]
+    shortest = min(map(len, argvs))
+    head = 0
+    while head < shortest and all(argv[head] == first[head] for argv in argvs):
+        head += 1
+    tail = 0
+    while tail < shortest - head and all(argv[-1 - tail] == first[-1 - tail] for argv in argvs):
+        tail += 1
+    return first[:head], first[len(first) - tail :]
+
+
+def _environment(shards: Sequence[Shard]) -> tuple[list[str], list[list[str]]]:
+    """Return the spec's own variables: those of all cells, and for each cell the rest (as words for ``env``)."""
+    first = shards[0].cell.settings.env
+    if all(shard.cell.settings.env == first for shard in shards):
+        return [f"{name}={value}" for name, value in first.items()], [[] for _ in shards]
+    return [], [["env", *(f"{k}={v}" for k, v in shard.cell.settings.env.items())] for shard in shards]
+
+
+def _record(plan: Plan, shard: Shard) -> Mapping[str, Any]:
+    cell, settings = shard.cell, shard.cell.settings
+    return {
+        "index": cell.index,
+        "id": cell.id,
+        "name": cell.name,
+        "config": cell.config,
+        "gpu": cell.gpu,
+        "region": cell.region,
+        "params": dict(cell.params),
+        "repetition": cell.repetition,
+        "price_per_hour_usd": money.text_or_none(shard.price),
+        "reservation_usd": money.text_or_none(shard.reservation),
+        "cost_cap_usd": money.text_or_none(settings.cost_cap),
+        "max_runtime": settings.max_runtime,
+        "dialect": plan.spec.dialect,
+        "settings": {
+            "command": settings.command,
+            "image": settings.image,
+            "env": dict(settings.env),
+            "instance_type": settings.instance_type,
+            "datacenter": settings.datacenter,
+            "on_complete": settings.on_complete,
+        },
+    }

@@ -1,0 +1,74 @@
+"""Any text goes in, one word of bash comes out. The only code that quotes; nothing else writes a shell word."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+
+from sweeptool.text import one_line
+
+_BARE = re.compile(r"[A-Za-z0-9_@%+=:,./-]+")
+_CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f]")
+_RUNTIME = re.compile(r"\0([a-z_]+)\0")
+_PROGRAM = re.compile(r"[A-Za-z0-9_./+-]+")
+_KEYWORDS = frozenset(
+    "if then else elif fi case esac for select while until do done in function time coproc".split()  # noqa: SIM905
+)
+_VARIABLES = {"attempt": "$attempt", "attempt_dir": "$attempt_dir", "sweeptool": "$SWEEPTOOL"}
+
+
+def word(value: str | int) -> str:
+    """Return ``value`` as exactly one word of bash, byte for byte.
+
+    The marks of ``runners.base`` (NUL, name, NUL) become the driver's variables, in double quotes.
+    Raises ValueError for any other NUL, the one character that no argument can hold.
+    """
+    pieces = _RUNTIME.split(str(value))
+    literals, names = pieces[::2], pieces[1::2]
+    written = [_literal(literals[0])] if literals[0] or not names else []
+    for name, literal in zip(names, literals[1:], strict=True):
+        written.append(f'"{_VARIABLES[name]}"')
+        if literal:
+            written.append(_literal(literal))
+    return "".join(written)
+
+
+def words(values: Iterable[str | int]) -> str:
+    """Return ``values`` as words with a space between, for an argv or an array."""
+    return " ".join(map(word, values))
+
+
+def command(values: Iterable[str]) -> str:
+    """Return ``values`` as a simple command: its first word is no keyword, assignment or job number."""
+    first, *rest = values
+    head = word(first) if "\0" in first or _PROGRAM.fullmatch(first) and first not in _KEYWORDS else _single(first)
+    return " ".join([head, *map(word, rest)])
+
+
+def comment(value: str) -> str:
+    """Return ``value`` as text that cannot leave a comment line."""
+    return one_line(str(value), width=400)
+
+
+def _literal(text: str) -> str:
+    if "\0" in text:
+        raise ValueError("a NUL cannot stand in an argument")
+    if _BARE.fullmatch(text) and "=" not in text[:1]:
+        return text
+    if _CONTROL.search(text):
+        return "$'" + "".join(map(_escaped, text)) + "'"
+    return _single(text)
+
+
+def _single(text: str) -> str:
+    return "'" + text.replace("'", "'\\''") + "'"
+
+
+def _escaped(character: str) -> str:
+    if character in "'\\":
+        return f"\\{character}"
+    if character == "\n":
+        return "\\n"
+    if _CONTROL.match(character):
+        return f"\\x{ord(character):02x}"
+    return character

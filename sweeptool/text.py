@@ -1,0 +1,18 @@
+"""Text from anywhere goes in; text that is safe to show on a terminal comes out."""
+
+from __future__ import annotations
+
+import re
+
+_CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]")
+
+
+def printable(text: str) -> str:
+    """Return ``text`` with control characters (newlines and escapes too) written as ``\\n``, ``\\x1b``."""
+    return _CONTROL.sub(lambda match: match.group().encode("unicode_escape").decode(), text)
+
+
+def one_line(text: str, width: int = 300) -> str:
+    """Return ``text`` as one printable line of at most ``width`` characters."""
+    line = printable(text)
+    return line if len(line) <= width else f"{line[: width - 1]}…"

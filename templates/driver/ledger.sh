@@ -1,0 +1,24 @@
+# open_ledger [OPTION...]: start the ledger, which owns the money and the records, and wait until it is ready.
+open_ledger() {
+  local -a options=(--driver "$DRIVER" --pid "$$" "$@")
+  set -m # a process group of its own: a Ctrl-C for this driver must not end it
+  coproc LEDGER { exec "$SWEEPTOOL" ledger "$SWEEP_DIR" "${options[@]}"; }
+  set +m
+  exec {TO_LEDGER}>&"${LEDGER[1]}" {FROM_LEDGER}<&"${LEDGER[0]}"
+  exec {LEDGER[1]}>&- {LEDGER[0]}<&-
+  read -r REPLY WORD REST <&"$FROM_LEDGER" || die 70 "the ledger did not start"
+  [[ $REPLY == ready ]] || exit "${WORD:-70}" # it has said why
+  SWEEP_ID=$WORD
+  read -r HOST PENDING REST <<<"$REST"
+  read -r -a ADOPTED <<<"$REST"
+}
+
+# ask WORD...: put one question to the ledger. Its answer: the verb in REPLY, the rest in WORD and REST.
+ask() {
+  if printf '%s\n' "$*" 2>/dev/null >&"$TO_LEDGER" && read -r REPLY WORD REST <&"$FROM_LEDGER"; then
+    return
+  fi
+  ((LEDGER_DIED)) || say "error: the ledger died; nothing more is launched, what runs is waited for. Run this again to go on."
+  LEDGER_DIED=1 REPLY=wait WORD='' REST=''
+  ((${#RUNNING[@]} > 0)) || REPLY=end WORD=70
+}

@@ -1,0 +1,78 @@
+# list_cells: one line a cell: index, id, name, parameters.
+list_cells() {
+  local index id attempt=0 attempt_dir
+  local -a params own
+  for ((index = 0; index < SWEEP_SIZE; index++)); do
+    "cell_$index"
+    printf '%s\t%s\t%s-%s' "$index" "$id" "$SWEEP_NAME" "$index"
+    ((${#params[@]} == 0)) || printf '\t%q' "${params[@]}"
+    printf '\n'
+  done
+}
+
+# count TEXT NAME: a whole number, or the end.
+count() {
+  [[ $1 =~ ^[0-9]{1,9}$ ]] || die 2 "$2: '$1' is not a whole number"
+}
+
+# run_sweep [OPTION...]: the whole sweep, or with --only N one cell of it.
+run_sweep() {
+  trap ':' USR1 PIPE
+  trap 'on_signal INT' INT
+  trap 'on_signal TERM' TERM
+  trap 'on_signal HUP' HUP
+  open_ledger "$@"
+  if ((PENDING > 0)) && [[ -z $ONLY ]]; then around before; fi
+  schedule
+  if [[ -z $ONLY && -z $SIGNAL ]]; then around after; fi
+  [[ -n $ONLY ]] || "$SWEEPTOOL" status "$SWEEP_DIR" --final || true # the table is for people; the code is ours
+  exit "$CODE"
+}
+
+# around before|after: the spec's commands around the sweep. One that fails before it starts nothing.
+around() {
+  if "$1"; then return; fi
+  say "error: a command of '$1:' failed"
+  if [[ $1 == before ]]; then exit 2; fi
+  if ((CODE == 0)); then CODE=1; fi
+}
+
+main() {
+  local -a given=("$@") options=()
+  ONLY=''
+  while (($# > 0)); do
+    case $1 in
+      -h | --help) usage && exit 0 ;;
+      list) list_cells && exit 0 ;;
+      shard)
+        count "${2:-}" shard
+        ONLY=$2
+        ((ONLY < SWEEP_SIZE)) || die 2 "shard $ONLY: the cells are 0 to $((SWEEP_SIZE - 1))"
+        options+=(--only "$ONLY")
+        shift
+        ;;
+      -j*)
+        if [[ $1 == -j ]]; then
+          set -- "-j${2:-}" "${@:3}"
+        fi
+        count "${1#-j}" -j
+        MAX_PARALLEL=$((10#${1#-j}))
+        ;;
+      --max-cost-usd)
+        options+=(--max-cost-usd "${2:-}")
+        shift || die 2 "--max-cost-usd needs an amount"
+        ;;
+      --project-dir)
+        PROJECT_DIR=${2:-}
+        shift || die 2 "--project-dir needs a directory"
+        ;;
+      *) die 2 "unknown option or command '$1'; see $0 --help" ;;
+    esac
+    shift
+  done
+  options+=(--max-parallel "$MAX_PARALLEL")
+  ((MAX_PARALLEL > 0)) || MAX_PARALLEL=$SWEEP_SIZE
+  default_signals "${given[@]}"
+  preflight
+  run_sweep "${options[@]}"
+}

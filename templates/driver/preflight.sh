@@ -1,0 +1,32 @@
+# preflight: name everything that is missing, at once, before anything is started.
+preflight() {
+  local program file
+  local -a missing=()
+  cd -- "$PROJECT_DIR" 2>/dev/null || die 2 "no project directory $PROJECT_DIR"
+  for program in "$SWEEPTOOL" "${PROGRAMS[@]}"; do
+    type -P -- "$program" >/dev/null || missing+=("program $program is not on PATH")
+  done
+  for file in "${FILES[@]}"; do
+    [[ -e $file ]] || missing+=("$file is not in $PWD (run this in the project directory, or use --project-dir)")
+  done
+  if ((${#missing[@]} > 0)); then
+    for file in "${missing[@]}"; do say "error: $file"; done
+    exit 2
+  fi
+  [[ $SWEEP_DIR == /* ]] || SWEEP_DIR=$PWD/$SWEEP_DIR
+  export SWEEP_DIR
+}
+
+# default_signals ARG...: a shell that starts a job with '&' makes it ignore Ctrl-C for ever, and every
+# runner under it; then nothing could make a runner release its pod. Start again with the default.
+default_signals() {
+  [[ $(trap -p INT) == "trap -- '' "* && -z ${SWEEP_SIGNALS_RESET:-} ]] || return 0
+  export SWEEP_SIGNALS_RESET=1
+  if env --default-signal=INT true 2>/dev/null; then
+    exec env --default-signal=INT,QUIT "$BASH" "$DRIVER" "$@"
+  fi
+  exec python3 -c 'import os, signal, sys
+signal.signal(signal.SIGINT, signal.SIG_DFL)
+signal.signal(signal.SIGQUIT, signal.SIG_DFL)
+os.execvp(sys.argv[1], sys.argv[1:])' "$BASH" "$DRIVER" "$@"
+}
