@@ -24,6 +24,7 @@ OPTIONS = {
     "--datacenter": "NAME   recorded likewise, instead of the region",
     "--instance-type": "T   recorded",
     "--spot": "true|false   recorded",
+    "--image": "NAME        recorded; nothing is pulled",
     "--price-per-hour-usd": "X  what an hour costs; without it the cost is unknown",
     "--cost-cap-usd": "X    stop the job when it has cost this much",
     "--max-runtime-seconds": "N  stop the job after this long",

@@ -109,7 +109,7 @@ class Record:
             "pod_id": None,
             "pod_final_state": None,
             "pod_resumed": False,
-            "image": None,
+            "image": options.get("--image"),
             "cost_cap_usd": None if cap is None else float(cap),
             "wall_time_sec": milliseconds / 1000,
             "estimated_cost_usd": None if cost is None else cost / 1_000_000,
