@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import json
 import os
 from collections.abc import Mapping
@@ -53,6 +54,7 @@ class Manifest:
     failed: bool | None
     job_name: str | None
     run_id: str | None
+    config_path: str | None
     gpu_id: str | None
     datacenter_id: str | None
     price_per_hour: int | None
@@ -103,6 +105,7 @@ def read(path: Path | str, text: bytes | None = None, *, slim: bool = False) -> 
         failed=_failed(raw, oddities),
         job_name=_text(raw, "job_name", oddities),
         run_id=_text(raw, "run_id", oddities),
+        config_path=_text(raw, "config_path", oddities),
         gpu_id=_text(raw, "gpu_id", oddities),
         datacenter_id=_text(raw, "datacenter_id", oddities),
         price_per_hour=_money(raw, "gpu_price_per_hour_usd", oddities),
@@ -151,7 +154,7 @@ def _all(handle: int, size: int) -> bytes:
 
 def _object(text: bytes, source: str) -> dict[str, Any]:
     try:
-        raw = _DECODER.decode(text.decode("utf-8-sig"))
+        raw = _DECODER.decode(text.removeprefix(codecs.BOM_UTF8).decode())
     except UnicodeDecodeError as error:
         raise SweepError(Problem(f"is not UTF-8: byte {error.start}", source=source)) from error
     except json.JSONDecodeError as error:

@@ -1,0 +1,66 @@
+"""The words after a reading command go in; what the library found goes to stdout, what is odd to stderr."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterable
+from pathlib import Path
+
+import click
+
+from sweeptool import layout, sources, summary
+from sweeptool.runs import Found
+from sweeptool.sources import Source
+from sweeptool.tables import clean
+
+ROOT = click.option("--root", metavar="DIR", help="Read every run under DIR.")
+SWEEP = click.option("--sweep", metavar="SWEEP", help="Read one sweep's attempts: a name or its directory.")
+NAME = click.option("--manifest-name", default=layout.MANIFEST, show_default=True, help="What a manifest is called.")
+
+
+def sweeps_dir() -> Path:
+    """Return where sweeps are, from here."""
+    return layout.sweeps_root(Path())
+
+
+def put(lines: Iterable[str]) -> None:
+    """Write lines to stdout."""
+    sys.stdout.writelines(line + "\n" for line in lines)
+
+
+def tell(source: Source) -> None:
+    """Say on stderr what was read where the user named nothing."""
+    if source.chosen:
+        click.echo(f"read: {source}", err=True)
+
+
+def warn(found: Found) -> None:
+    """Name on stderr what was left out and what is odd, so that stdout stays data."""
+    for path, why in found.skipped:
+        click.echo(f"skipped: {clean(path)}: {clean(why)}", err=True)
+    for oddity in found.oddities:
+        click.echo(f"warning: {clean(oddity)}", err=True)
+
+
+@click.command("manifest-summary")
+@click.argument("files", nargs=-1, metavar="[FILE]...")
+@ROOT
+@SWEEP
+@click.option("--by", multiple=True, metavar="KEY", help="Group by gpu, region, config, reason, a parameter …")
+@click.option("--format", "form", type=click.Choice(list(summary.FORMATS)), default="table", show_default=True)
+@NAME
+def manifest_summary(  # noqa: PLR0917 - click passes them by name
+    files: tuple[str, ...], root: str | None, sweep: str | None, by: tuple[str, ...], form: str, manifest_name: str
+) -> None:
+    """Say what ran, what failed and what it cost: a row a run and the totals.
+
+    Without FILE, --root or --sweep it reads the newest sweep here, or else every run under ./artifacts.
+    """
+    source = sources.choose(files, root, sweep, sweeps_dir())
+    found = sources.read(source, manifest_name)
+    put(summary.lines(found, by, form))
+    tell(source)
+    warn(found)
+
+
+commands: list[click.Command] = [manifest_summary]

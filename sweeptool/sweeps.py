@@ -1,0 +1,134 @@
+"""A sweep directory goes in, its attempts come out as Runs: the plan, the ledger and the manifests joined."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+from pathlib import Path
+
+from sweeptool import frozen, runs, stamps
+from sweeptool.errors import SweepError
+from sweeptool.frozen import Frozen, Job
+from sweeptool.layout import MANIFEST, SweepDir
+from sweeptool.ledger import state as ledger
+from sweeptool.ledger.state import Attempt, State
+from sweeptool.manifest import Manifest
+from sweeptool.runs import Found, Run
+from sweeptool.walk import Skipped, files
+
+
+@dataclass(frozen=True, slots=True)
+class Sweep:
+    """A sweep as it stands: where it is, what was planned (None: the plan is gone), its attempts as Runs."""
+
+    where: SweepDir
+    plan: Frozen | None
+    state: State
+    found: Found
+
+    @property
+    def name(self) -> str:
+        return self.plan.name if self.plan else self.where.path.name
+
+    @property
+    def jobs(self) -> Sequence[Job]:
+        return self.plan.jobs if self.plan else ()
+
+
+def read(where: SweepDir) -> Sweep:
+    """Return a sweep, every attempt of it with its manifest. What is missing or odd is named in ``found``."""
+    found = Found()
+    plan = _plan(where, found)
+    state = ledger.load(where)
+    found.oddities += state.oddities
+    jobs = {job.id: job for job in plan.jobs} if plan else {}
+    name = str(plan.sweep["manifest"]) if plan else MANIFEST
+    claimed: dict[str, Attempt] = {}
+    for attempt in state.attempts:
+        one = _claim(attempt, name, claimed, found)
+        found.runs.append(_run(attempt, one, jobs.get(attempt.cell)))
+    found.skipped += _foreign(where, name, claimed, state)
+    return Sweep(where, plan, state, found)
+
+
+def _plan(where: SweepDir, found: Found) -> Frozen | None:
+    try:
+        return frozen.read(where.plan)
+    except SweepError as error:
+        found.oddities += map(str, error.problems)
+        return None
+
+
+def _claim(attempt: Attempt, name: str, claimed: dict[str, Attempt], found: Found) -> Manifest | None:
+    """Return an attempt's own manifest: a run dir belongs to the first attempt that settled with it."""
+    if attempt.run_dir is None or claimed.setdefault(attempt.run_dir, attempt) is not attempt:
+        return None
+    path = f"{attempt.run_dir}/{name}"
+    if not os.path.lexists(path):
+        return None
+    one = runs.load(path, found)
+    if one is not None and one.cost != attempt.cost and attempt.reason != "collision":
+        found.oddities.append(f"{path}: changed since the ledger settled it; the ledger's cost is counted")
+    return one
+
+
+def _run(attempt: Attempt, one: Manifest | None, job: Job | None) -> Run:
+    wall = attempt.wall_seconds
+    return Run(
+        run_dir=attempt.run_dir,
+        manifest=one,
+        state=attempt.state,
+        cost=attempt.cost,
+        wall_seconds=one.wall_seconds if one and one.wall_seconds is not None else wall and Decimal(wall),
+        job=job,
+        cell=attempt.cell,
+        index=job.index if job else attempt.index,
+        attempt=attempt.number,
+        reason=attempt.reason or None,
+        detail=attempt.detail or None,
+        flags=attempt.flags,
+        exit_code=attempt.exit_code,
+        failed=attempt.failed,
+        reserved=attempt.reserved,
+        units_per_second=attempt.units_per_second,
+        admitted_at=attempt.admitted_at or None,
+        settled_at=attempt.settled_at,
+    )
+
+
+def _foreign(where: SweepDir, name: str, claimed: dict[str, Attempt], state: State) -> Iterator[Skipped]:
+    """Yield the manifests in and beside this sweep's run dirs that are no attempt's own.
+
+    Beside them stand other sweeps' and older runs too, so there only what is younger than the sweep is named.
+    """
+    skipped: list[Skipped] = []
+    own = {os.path.realpath(run_dir) for run_dir in claimed}
+    for place in sorted({os.fspath(where.path), *(place for place in own if Path(place).is_dir())}):
+        for path in files(place, name, skipped):
+            if os.path.realpath(path).rpartition("/")[0] not in own:
+                yield Skipped(path, "a copy inside this sweep's files, no attempt's own manifest")
+    began = stamps.parse(state.first_opened_at)
+    for parent in sorted({place.rpartition("/")[0] for place in own}):
+        for path in _young(parent, name, began):
+            run_dir = os.path.realpath(path).rpartition("/")[0]
+            if run_dir not in own:
+                yield Skipped(path, "claimed by no attempt of this sweep")
+    yield from skipped
+
+
+def _young(parent: str, name: str, began: int | None) -> Iterator[str]:
+    try:
+        with os.scandir(parent) as entries:
+            children = sorted(entry.path for entry in entries if entry.is_dir())
+    except OSError:
+        return
+    for child in children:
+        path = f"{child}/{name}"
+        try:
+            status = Path(path).stat()
+        except OSError:
+            continue
+        if began is None or status.st_mtime_ns // 1000 >= began:
+            yield path

@@ -1,0 +1,90 @@
+"""Columns and rows of text go in; an aligned table, Markdown or CSV comes out, safe wherever it is shown."""
+
+from __future__ import annotations
+
+import csv
+import io
+import unicodedata
+from collections.abc import Collection, Iterable, Iterator, Sequence
+
+Row = Sequence[str]
+_FORMULA = ("=", "+", "-", "@", "\t", "\r")
+_SHORT = {"\n": "\\n", "\r": "\\r", "\t": "\\t"}
+
+
+def clean(text: str) -> str:
+    """Return ``text`` on one line with nothing in it that a terminal obeys: escapes and newlines become visible."""
+    if text.isprintable():
+        return text
+    return "".join(char if char.isprintable() else _escaped(char) for char in text)
+
+
+def plain(header: Row, rows: Sequence[Row], right: Collection[str] = ()) -> Iterator[str]:
+    """Yield the lines of a table for people, its columns two spaces apart; ``right`` names the columns of numbers."""
+    shown = [tuple(map(clean, row)) for row in (header, *rows)]
+    if all(cell.isascii() for row in shown for cell in row):
+        widths = [max(map(len, column)) for column in zip(*shown, strict=True)]
+        sides = [">" if title in right else "<" for title in header]
+        pattern = "  ".join(f"{{:{side}{width}}}" for side, width in zip(sides, widths, strict=True))
+        yield from (pattern.format(*row).rstrip() for row in shown)
+        return
+    widths = [max(map(width, column)) for column in zip(*shown, strict=True)]
+    for row in shown:
+        cells = (
+            " " * (wide - width(cell)) + cell if title in right else cell + " " * (wide - width(cell))
+            for title, wide, cell in zip(header, widths, row, strict=True)
+        )
+        yield "  ".join(cells).rstrip()
+
+
+def markdown(header: Row, rows: Iterable[Row], right: Collection[str] = ()) -> Iterator[str]:
+    """Yield the lines of a Markdown table; no value can end a cell, a line or the table."""
+    yield _marked(header)
+    yield "| " + " | ".join("--:" if title in right else ":--" for title in header) + " |"
+    yield from map(_marked, rows)
+
+
+def comma(header: Row, rows: Iterable[Row]) -> Iterator[str]:
+    """Yield the lines of a CSV file.
+
+    Text that a spreadsheet would run as a formula gets an apostrophe before it; numbers stay as they are.
+    """
+    stream = io.StringIO()
+    writer = csv.writer(stream, lineterminator="\n")
+    for row in (header, *rows):
+        writer.writerow([_inert(cell) for cell in row])
+        yield stream.getvalue().removesuffix("\n")
+        stream.seek(0)
+        stream.truncate()
+
+
+def width(text: str) -> int:
+    """Return how many columns of a terminal ``text`` takes."""
+    if text.isascii():
+        return len(text)
+    return sum(0 if unicodedata.combining(char) else 1 + (unicodedata.east_asian_width(char) in "WF") for char in text)
+
+
+def _escaped(char: str) -> str:
+    code = ord(char)
+    return _SHORT.get(char) or (
+        f"\\x{code:02x}" if code < 0x100 else f"\\u{code:04x}" if code < 0x10000 else f"\\U{code:08x}"
+    )
+
+
+def _marked(row: Row) -> str:
+    cells = (clean(cell).replace("\\", "\\\\").replace("|", "\\|").replace("<", "&lt;") for cell in row)
+    return "| " + " | ".join(cells) + " |"
+
+
+def _inert(cell: str) -> str:
+    cell = cell.encode("utf-8", "backslashreplace").decode()  # half a surrogate pair fits in no file
+    return "'" + cell if cell.startswith(_FORMULA) and not _number(cell) else cell
+
+
+def _number(cell: str) -> bool:
+    try:
+        float(cell)
+    except ValueError:
+        return False
+    return True
