@@ -50,6 +50,8 @@ class Watch:
         self._pipes: dict[int, int] = {}  # where the job's stdout and stderr come in -> our 1 and 2
 
     def __enter__(self) -> Watch:
+        for number in _beyond_stderr():  # a lock that we inherited must not live on in what the job starts
+            os.set_inheritable(number, False)
         self._guard = _guardian()
         self._wake, waker = os.pipe()
         os.set_blocking(waker, False)
@@ -189,9 +191,9 @@ def _guardian() -> int:
     null = os.open(os.devnull, os.O_RDWR)
     for stream in range(3):
         os.dup2(null, stream)
-    for name in os.listdir("/dev/fd"):
-        if int(name) > 2 and int(name) != reader:
-            _close(int(name))
+    for number in _beyond_stderr():
+        if number != reader:
+            os.close(number)
     words = b""
     while data := os.read(reader, 64):
         words += data
@@ -204,8 +206,14 @@ def _guardian() -> int:
     os._exit(0)
 
 
-def _close(number: int) -> None:
-    try:
-        os.close(number)
-    except OSError:
-        pass  # listdir's own, closed by now
+def _beyond_stderr() -> list[int]:
+    """Return our open descriptors but the first three."""
+    found = []
+    for name in os.listdir("/dev/fd"):
+        try:
+            os.fstat(int(name))
+        except OSError:
+            continue  # listdir's own, closed by now
+        if int(name) > 2:
+            found.append(int(name))
+    return found

@@ -136,11 +136,11 @@ def _unkept(spec: Spec) -> list[Problem]:
 
 def _unpriced(runner: Local, spec: Spec) -> list[Problem]:
     """Return a problem for each GPU or instance type without a price, where a cost cap hangs on it."""
-    capped = [point for point in spec.points if spec.max_cost is not None or point.settings.cost_cap is not None]
+    capped = [point for point in spec.points if point.settings.cost_cap is not None]
     kinds = {point.gpu or point.settings.instance_type for point in capped if runner.price(point, spec) is None}
     problems = []
     for kind in sorted(kind or "" for kind in kinds):
-        what = f"nothing says what an hour{f' of {kind}' if kind else ''} costs, so no cost cap can be kept"
+        what = f"nothing says what an hour{f' of {kind}' if kind else ''} costs, so cost_cap_usd cannot be kept"
         remedy = f"say prices: {{{kind}: 0.43}}, or price_per_hour_usd" if kind else "say price_per_hour_usd"
         problems.append(Problem(what, "prices", spec.source, remedy=remedy))
     return problems

@@ -16,6 +16,7 @@ from sweeptool.runners.record import Record
 ARTIFACTS = os.path.join("artifacts", "local")
 GRACE = 5.0  # seconds between asking a job to end and killing it; not billed
 TIMEOUT = 124
+_EVER = 10.0**9  # seconds; no job runs for 30 years
 
 OPTIONS = {
     "--job-name": "NAME     what the manifest calls this job",
@@ -63,12 +64,19 @@ def main(words: Sequence[str]) -> int:
         failure = watch.start(request.command, _environment(request.params, path))
         record.started()
         outcome = watch.follow(record.output) if failure is None else _unstarted(request.command[0], failure)
-    wall = outcome.seconds if request.seconds is None else min(outcome.seconds, request.seconds)
-    milliseconds = int(wall * 1000)
-    cost = None if request.price is None else -(-request.price * milliseconds // 3_600_000)
+    milliseconds, cost = billed(outcome.seconds, request.seconds, request.price)
     code = _exit_code(outcome)
     kept = record.finished(outcome.reason, code, milliseconds, request.price, cost)
     return code if kept else 1
+
+
+def billed(seconds: float, limit: float | None, price: int | None) -> tuple[int, int | None]:
+    """Return the milliseconds that are paid for, and what they cost in micro-dollars at ``price`` an hour.
+
+    The clock stops at ``limit``: what a job does in its grace after it costs nothing.
+    """
+    milliseconds = int((seconds if limit is None else min(seconds, limit)) * 1000 + 1e-6)
+    return milliseconds, None if price is None else -(-price * milliseconds // 3_600_000)
 
 
 def parse(words: Sequence[str]) -> Request:
@@ -125,7 +133,7 @@ def _limit(options: dict[str, str], price: int | None) -> float | None:
         raise _misuse("--cost-cap-usd 0 leaves no time to run")
     if cap is not None and price:
         limits.append(cap * 3_600_000 // price / 1000)
-    return min(limits, default=None)
+    return min((*limits, _EVER)) if limits else None
 
 
 def _run_dir(parent: str) -> str:
