@@ -43,6 +43,11 @@ class AttemptDir:
         """The concrete job config of this attempt, for runners that take one."""
         return self.path / "job.yaml"
 
+    @property
+    def state(self) -> Path:
+        """Where the runner notes the pod it has rented, for runners that do."""
+        return self.path / "pod.json"
+
 
 @dataclass(frozen=True, slots=True)
 class SweepDir:

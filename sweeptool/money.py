@@ -56,12 +56,11 @@ def text_or_none(micro: int | None) -> str | None:
 
 
 def dollars(micro: int | None) -> str:
-    """Return an amount for people: ``$0.31``, four places below a dollar's cent, ``?`` for unknown."""
+    """Return an amount for people: ``$0.31``, more places the smaller it is, ``?`` for unknown."""
     if micro is None:
         return "?"
-    if micro != 0 and abs(micro) < MICRO // 10:
-        return f"${Decimal(micro) / MICRO:.4f}"
-    return f"${Decimal(micro) / MICRO:.2f}"
+    places = 2 if micro == 0 or abs(micro) >= MICRO // 10 else 4 if abs(micro) >= MICRO // 1000 else 6
+    return f"${Decimal(micro) / MICRO:.{places}f}"
 
 
 def priced(per_hour: int, seconds: int | Decimal) -> int:

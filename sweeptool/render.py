@@ -25,9 +25,8 @@ def render(plan: Plan, target: str = "bash", *, remake: str = "") -> str:
 
 def _render_driver(plan: Plan, remake: str) -> str:
     spec = plan.spec
-    argvs = [shard.argv or () for shard in plan.shards]
+    environment, argvs = _environment(plan.shards)
     head, tail = _common(argvs)
-    environment, varying = _environment(plan.shards)
     cap = f", at most {money.dollars(spec.max_cost)}" if spec.max_cost is not None else ""
     title = (
         f"{spec.name}: {len(plan.shards)} cells through the runner {spec.runner.kind}, "
@@ -50,16 +49,17 @@ def _render_driver(plan: Plan, remake: str) -> str:
         after=[_argv(command) for command in spec.after],
         head=head,
         tail=tail,
-        environment=environment,
+        environment=[*environment, *_secrets(plan.shards)],
+        variables=sorted({name for shard in plan.shards for name in shard.cell.settings.secrets.values()}),
         cells=[
             {
                 "index": shard.cell.index,
                 "id": shard.cell.id,
                 "label": label(shard.cell),
                 "params": [f"{name}={value}" for name, value in shard.cell.params.items()],
-                "own": [*own_env, *argv[len(head) : len(argv) - len(tail)]],
+                "own": argv[len(head) : len(argv) - len(tail)],
             }
-            for shard, argv, own_env in zip(plan.shards, argvs, varying, strict=True)
+            for shard, argv in zip(plan.shards, argvs, strict=True)
         ],
         plan=freeze(plan),
     )
@@ -143,12 +143,24 @@ def _common(argvs: Sequence[Sequence[str]]) -> tuple[Sequence[str], Sequence[str
     return first[:head], first[len(first) - tail :]
 
 
-def _environment(shards: Sequence[Shard]) -> tuple[list[str], list[list[str]]]:
-    """Return the spec's own variables: those of all cells, and for each cell the rest (as words for ``env``)."""
+def _environment(shards: Sequence[Shard]) -> tuple[list[str], list[tuple[str, ...]]]:
+    """Return the variables of the spec that are the same for all cells, and each cell's whole command line."""
     first = shards[0].cell.settings.env
+    argvs = [shard.argv or () for shard in shards]
     if all(shard.cell.settings.env == first for shard in shards):
-        return [f"{name}={value}" for name, value in first.items()], [[] for _ in shards]
-    return [], [["env", *(f"{k}={v}" for k, v in shard.cell.settings.env.items())] for shard in shards]
+        return _pairs(first), argvs
+    own = (_pairs(shard.cell.settings.env) for shard in shards)
+    return [], [("env", *pairs, *argv) for pairs, argv in zip(own, argvs, strict=True)]
+
+
+def _secrets(shards: Sequence[Shard]) -> list[str]:
+    """Return the secrets by name only: their values stay in the environment of whoever runs the driver."""
+    wanted = {item for shard in shards for item in shard.cell.settings.secrets.items()}
+    return [f"{name}={shell.variable(source)}" for name, source in sorted(wanted)]
+
+
+def _pairs(variables: Mapping[str, str]) -> list[str]:
+    return [f"{name}={value}" for name, value in variables.items()]
 
 
 def _record(plan: Plan, shard: Shard) -> Mapping[str, Any]:

@@ -9,7 +9,7 @@ from sweeptool.text import one_line
 
 _BARE = re.compile(r"[A-Za-z0-9_@%+=:,./-]+")
 _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f]")
-_RUNTIME = re.compile(r"\0([a-z_]+)\0")
+_RUNTIME = re.compile(r"\0(\$?[A-Za-z0-9_]+)\0")
 _PROGRAM = re.compile(r"[A-Za-z0-9_./+-]+")
 _KEYWORDS = frozenset(
     "if then else elif fi case esac for select while until do done in function time coproc".split()  # noqa: SIM905
@@ -20,17 +20,22 @@ _VARIABLES = {"attempt": "$attempt", "attempt_dir": "$attempt_dir", "sweeptool":
 def word(value: str | int) -> str:
     """Return ``value`` as exactly one word of bash, byte for byte.
 
-    The marks of ``runners.base`` (NUL, name, NUL) become the driver's variables, in double quotes.
+    The marks of ``runners.base`` (NUL, name, NUL) and ``variable`` become variables in double quotes.
     Raises ValueError for any other NUL, the one character that no argument can hold.
     """
     pieces = _RUNTIME.split(str(value))
     literals, names = pieces[::2], pieces[1::2]
     written = [_literal(literals[0])] if literals[0] or not names else []
     for name, literal in zip(names, literals[1:], strict=True):
-        written.append(f'"{_VARIABLES[name]}"')
+        written.append(f'"{name if name.startswith("$") else _VARIABLES[name]}"')
         if literal:
             written.append(_literal(literal))
     return "".join(written)
+
+
+def variable(name: str) -> str:
+    """Return the mark that ``word`` turns into the value of the environment variable ``name`` at run time."""
+    return f"\0${name}\0"
 
 
 def words(values: Iterable[str | int]) -> str:

@@ -63,4 +63,45 @@ def manifest_summary(  # noqa: PLR0917 - click passes them by name
     warn(found)
 
 
-commands: list[click.Command] = [manifest_summary]
+@click.command("events-query")
+@ROOT
+@SWEEP
+@click.option("--filter", "filters", multiple=True, metavar="KEY=VALUE", help="Or != ~ < <= > >=; all must hold.")
+@click.option("--since", metavar="WHEN", help="From a time, or that long ago: 90m, 7d, 2026-03-01T12:00Z.")
+@click.option("--until", metavar="WHEN", help="Until a time, or that long ago.")
+@click.option("--count-by", multiple=True, metavar="KEY", help="Count the events by the values of KEY instead.")
+@click.option("--follow", "-f", is_flag=True, help="Keep on printing what is appended, until interrupted.")
+@click.option("--json", "as_json", is_flag=True, help="One JSON object a line, with run_dir added.")
+def events_query(  # noqa: PLR0917 - click passes them by name
+    root: str | None,
+    sweep: str | None,
+    filters: tuple[str, ...],
+    since: str | None,
+    until: str | None,
+    count_by: tuple[str, ...],
+    follow: bool,
+    as_json: bool,
+) -> None:
+    """Search every events.jsonl of a tree or a sweep, the driver's own events included, in order of time.
+
+    Without --root or --sweep it reads the newest sweep here, or else every run under ./artifacts.
+    """
+    from sweeptool import events, stamps
+    from sweeptool.events import show
+
+    wanted = events.wanted(filters, since, until, stamps.now())
+    source = sources.choose((), root, sweep, sweeps_dir())
+    notes = events.Notes()
+    line = show.as_json if as_json else show.as_line
+    if follow:
+        put(events.follow(lambda: events.streams(source, notes), wanted, notes, line), flush=True)
+    elif count_by:
+        found = events.count(events.search(events.streams(source, notes), wanted, notes), count_by)
+        put(show.counted(found, count_by, as_json=as_json))
+    else:
+        put(events.query(events.streams(source, notes), wanted, notes, line))
+    tell(source)
+    mention(notes.lines())
+
+
+commands: list[click.Command] = [manifest_summary, events_query]

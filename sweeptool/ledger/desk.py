@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import signal
-import socket
 import time
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
@@ -94,18 +93,24 @@ class Desk:
     def settle(self, index: int, number: int, status: int) -> str:
         """Take note that the shard of an attempt ended with ``status``.
 
-        The answer is ``ok``, or ``adopted GROUP`` where only the shard was killed and its runner goes on.
+        The answer is ``ok``, or ``adopted GROUP...`` where only the shard was killed and its runner goes on.
         """
         attempt = self.book.state.attempt(self.frozen.jobs[index].id, number)
         if attempt is not None and attempt.state == RUNNING:
             self._ended(attempt, status)
-        claim = liveness.claim(self.book.where(attempt)) if attempt and (attempt.cell, number) in self.adopted else None
-        return f"adopted {claim.pid}" if claim else "ok"
+        if attempt is None or (attempt.cell, number) not in self.adopted:
+            return "ok"
+        groups = liveness.groups(self.book.where(attempt), self.book.marker(attempt))
+        return " ".join(["adopted", *map(str, groups)])
 
     def groups(self) -> list[int]:
         """Return the process groups of the adopted attempts on this host."""
-        claims = (liveness.claim(self.book.sweep.attempt(*key)) for key in self.adopted)
-        return [claim.pid for claim in claims if claim and claim.host == socket.gethostname()]
+        running = (self.book.state.running[key] for key in self.adopted)
+        return [
+            group
+            for attempt in running
+            for group in liveness.groups(self.book.where(attempt), self.book.marker(attempt))
+        ]
 
     def interrupt(self, name: str) -> str:
         """Take note that the driver got the signal ``name``: nothing more is launched."""

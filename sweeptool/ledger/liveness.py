@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import socket
 import time
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -88,6 +89,18 @@ def members(found: Claim, attempt: AttemptDir, marker: str) -> list[int]:
         except (psutil.Error, OSError):
             continue
     return pids
+
+
+def groups(attempt: AttemptDir, marker: str) -> list[int]:
+    """Return the process groups of an attempt that runs on this host; none where it is over or elsewhere."""
+    found = claim(attempt)
+    if found is None or found.host != socket.gethostname() or found.boot not in ("-", boot()):
+        return []
+    numbers = set()
+    for pid in members(found, attempt, marker):
+        with suppress(OSError):
+            numbers.add(os.getpgid(pid))
+    return sorted(numbers)
 
 
 def boot() -> str:

@@ -88,6 +88,8 @@ def _open(
             book.raise_cap(_money(cap))
     desk.take_over(None if only is None else [only])
     _mention_gone(book, plan)
+    if only is None:
+        say(voice.begun(plan, len(desk.pending), len(desk.adopted)))
     return desk, held
 
 

@@ -11,6 +11,16 @@ from sweeptool.text import one_line
 _WORDS = {SUCCEEDED: "ok", FAILED: "FAILED", LOST: "LOST", INTERRUPTED: "interrupted"}
 
 
+def begun(frozen: Frozen, pending: int, adopted: int) -> str:
+    """Return how many cells there are, and how many of them are done already."""
+    size = len(frozen.jobs)
+    if not pending and not adopted:
+        return f"sweep   {frozen.name}: all {size} cells are done, nothing to launch"
+    done = size - pending - adopted
+    kept = f", {done} done already" if done else ""
+    return f"sweep   {frozen.name}: {size} cells{kept}, {pending} to launch"
+
+
 def launched(frozen: Frozen, job: Job, number: int) -> str:
     """Return ``launch  3  batch-size-3  A10 BATCH_SIZE=32`` with the attempt where it is not the first."""
     again = f"  (attempt {number})" if number > 1 else ""

@@ -30,6 +30,8 @@ class Settings:
     command: Command | None = None
     image: str | None = None
     env: Mapping[str, str] = field(default_factory=dict)
+    secrets: Mapping[str, str] = field(default_factory=dict)  # the job's variable -> the driver's that holds it
+    placement: tuple[str, ...] = ()  # region classes the job is limited to; empty: any
     max_runtime: int | None = None
     cost_cap: int | None = None
     price_per_hour: int | None = None

@@ -1,11 +1,12 @@
 # open_ledger [OPTION...]: start the ledger, which owns the money and the records, and wait until it is ready.
 open_ledger() {
   local -a options=(--driver "$DRIVER" --pid "$$" "$@")
+  local from to
   set -m # a process group of its own: a Ctrl-C for this driver must not end it
   coproc LEDGER { exec "$SWEEPTOOL" ledger "$SWEEP_DIR" "${options[@]}"; }
   set +m
-  exec {TO_LEDGER}>&"${LEDGER[1]}" {FROM_LEDGER}<&"${LEDGER[0]}"
-  exec {LEDGER[1]}>&- {LEDGER[0]}<&-
+  from=${LEDGER[0]} to=${LEDGER[1]} # bash forgets the array when the coprocess ends; we need to notice
+  exec {FROM_LEDGER}<&"$from" {TO_LEDGER}>&"$to" {from}<&- {to}>&-
   read -r REPLY WORD REST <&"$FROM_LEDGER" || die 70 "the ledger did not start"
   [[ $REPLY == ready ]] || exit "${WORD:-70}" # it has said why
   SWEEP_ID=$WORD
@@ -15,7 +16,7 @@ open_ledger() {
 
 # ask WORD...: put one question to the ledger. Its answer: the verb in REPLY, the rest in WORD and REST.
 ask() {
-  if printf '%s\n' "$*" 2>/dev/null >&"$TO_LEDGER" && read -r REPLY WORD REST <&"$FROM_LEDGER"; then
+  if printf '%s\n' "$*" 1>&"$TO_LEDGER" 2>/dev/null && read -r REPLY WORD REST <&"$FROM_LEDGER"; then
     return
   fi
   ((LEDGER_DIED)) || say "error: the ledger died; nothing more is launched, what runs is waited for. Run this again to go on."

@@ -1,6 +1,6 @@
 # preflight: name everything that is missing, at once, before anything is started.
 preflight() {
-  local program file
+  local program file # file: also a variable's name
   local -a missing=()
   cd -- "$PROJECT_DIR" 2>/dev/null || die 2 "no project directory $PROJECT_DIR"
   for program in "$SWEEPTOOL" "${PROGRAMS[@]}"; do
@@ -8,6 +8,9 @@ preflight() {
   done
   for file in "${FILES[@]}"; do
     [[ -e $file ]] || missing+=("$file is not in $PWD (run this in the project directory, or use --project-dir)")
+  done
+  for file in "${VARIABLES[@]}"; do
+    [[ -n ${!file:-} ]] || missing+=("the environment variable $file is not set")
   done
   if ((${#missing[@]} > 0)); then
     for file in "${missing[@]}"; do say "error: $file"; done

@@ -21,7 +21,8 @@ reap() {
     wait "$pid" 2>/dev/null || status=$?
     # shellcheck disable=SC2086 # two words, INDEX ATTEMPT
     ask settle ${RUNNING[$pid]} "$status"
-    [[ $REPLY != adopted ]] || ADOPTED+=("$WORD")
+    # shellcheck disable=SC2206 # process groups, numbers
+    [[ $REPLY != adopted ]] || ADOPTED+=($WORD $REST) # only the shard was killed, its runner goes on
     unset "RUNNING[$pid]"
   done
 }

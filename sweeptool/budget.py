@@ -1,0 +1,84 @@
+"""A sweep or a tree of run dirs goes in; what is spent, reserved, unknown and left comes out."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from sweeptool import frozen, money
+from sweeptool.errors import OVER_BUDGET, Problem, SweepError
+from sweeptool.layout import MANIFEST, SweepDir
+from sweeptool.ledger import state as ledger
+from sweeptool import manifest, walk
+
+
+@dataclass(frozen=True, slots=True)
+class Budget:
+    """Amounts in micro-dollars; ``limit`` is None where there is no cap, ``unpriced`` counts unknown costs."""
+
+    limit: int | None
+    spent: int
+    reserved: int
+    unknown: int
+    unpriced: int
+
+    @property
+    def left(self) -> int | None:
+        """What may still be spent, below zero where the cap was overshot."""
+        return None if self.limit is None else self.limit - self.spent - self.reserved - self.unknown
+
+
+def of_sweep(sweep: SweepDir, cap: str | None) -> Budget:
+    """Return the budget of a sweep, with ``cap`` (decimal text) in place of its own."""
+    state = ledger.load(sweep)
+    own = state.cap if state.opened_at else frozen.read(sweep.plan).max_cost
+    limit = own if cap is None else _cap(cap)
+    return Budget(limit, state.spent, state.reserved, state.unknown, state.unknown_attempts)
+
+
+def of_root(root: Path, cap: str | None) -> Budget:
+    """Return what every manifest under ``root`` says was spent; unknown costs are counted, not guessed."""
+    if cap is None:
+        raise SweepError(Problem("--root needs --max-cost-usd", remedy="a tree of runs has no cap of its own"))
+    spent = unpriced = 0
+    for path in walk.files(str(root), MANIFEST, []):
+        try:
+            cost = manifest.read(Path(path)).cost
+        except SweepError:
+            cost = None
+        spent += cost or 0
+        unpriced += cost is None
+    return Budget(_cap(cap), spent, 0, 0, unpriced)
+
+
+def verdict(budget: Budget) -> int:
+    """Return 0 within the cap, 3 where it is reached."""
+    left = budget.left
+    return OVER_BUDGET if left is not None and left <= 0 else 0
+
+
+def describe(budget: Budget) -> dict[str, Any]:
+    """Return the budget as ``budget --json`` prints it."""
+    return {
+        "limit_usd": money.text_or_none(budget.limit),
+        "spent_usd": money.text(budget.spent),
+        "reserved_usd": money.text(budget.reserved),
+        "unknown_usd": money.text(budget.unknown),
+        "left_usd": money.text_or_none(budget.left),
+    }
+
+
+def line(budget: Budget) -> str:
+    """Return the budget as one line for people."""
+    limit = "no cap" if budget.limit is None else f"of {money.dollars(budget.limit)}"
+    left = "" if budget.left is None else f", {money.dollars(budget.left)} left"
+    unknown = f", {budget.unpriced} unknown costs charged {money.dollars(budget.unknown)}" if budget.unpriced else ""
+    return f"spent {money.dollars(budget.spent)} {limit}, reserved {money.dollars(budget.reserved)}{unknown}{left}"
+
+
+def _cap(text: str) -> int:
+    try:
+        return money.parse(text)
+    except ValueError as error:
+        raise SweepError(Problem(str(error), path="--max-cost-usd")) from error

@@ -1,0 +1,46 @@
+"""Steering a sweep from another terminal: suspend, resume, cancel."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from sweeptool.cli import options
+
+
+@click.command()
+@options.sweep_argument
+def suspend(sweep: str | None, sweeps_dir: Path) -> None:
+    """Launch nothing more of SWEEP until it is resumed; cells that run go on to their end."""
+    from sweeptool import control
+
+    click.echo(control.suspend(options.find(sweep, sweeps_dir)), err=True)
+
+
+@click.command()
+@options.sweep_argument
+@click.option("--max-cost-usd", "cap", metavar="X", help="the new cap of the whole sweep")
+@click.pass_context
+def resume(context: click.Context, sweep: str | None, sweeps_dir: Path, cap: str | None) -> None:
+    """Take back suspend or cancel, raise the cap, and go on with SWEEP. Exits as the driver does."""
+    from sweeptool import control, launch
+
+    where = options.find(sweep, sweeps_dir)
+    if not control.resume(where, cap):
+        click.echo("resumed; the driver that runs goes on", err=True)
+        return
+    context.exit(launch.driver(where, None, Path(), sweeps_dir, []))
+
+
+@click.command()
+@options.sweep_argument
+def cancel(sweep: str | None, sweeps_dir: Path) -> None:
+    """Launch nothing more of SWEEP and interrupt the cells that run, so that they release what they rent."""
+    from sweeptool import control
+
+    where = options.find(sweep, sweeps_dir)
+    click.echo(control.cancel(where, lambda line: click.echo(line, err=True)), err=True)
+
+
+commands: list[click.Command] = [suspend, resume, cancel]

@@ -1,0 +1,136 @@
+"""Running on the command line: run, ledger, status, list, logs, budget."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import click
+
+from sweeptool.cli import options
+from sweeptool.layout import SweepDir
+
+
+@click.command(context_settings={"ignore_unknown_options": True})
+@options.spec_options
+@options.sweeps_option
+@click.option("-j", "parallel", metavar="N", help="at most N cells at once; 0: all")
+@click.pass_context
+def run(context: click.Context, *, parallel: str | None, sweeps_dir: Path, **values: Any) -> None:
+    """Render SPEC into its sweep directory and run it, or go on with it. Exits as the driver does."""
+    from sweeptool import launch, plan, render
+
+    found = plan.runnable(plan.make(options.load(values), values["project_dir"]))
+    for warning in found.warnings:
+        click.echo(f"warning: {warning}", err=True)
+    where = values["project_dir"] / sweeps_dir / found.spec.name
+    text = render.render(found, remake=options.remake(values, "bash"))
+    words = [] if parallel is None else ["-j", parallel]
+    context.exit(launch.driver(SweepDir(where), text, values["project_dir"], sweeps_dir, words))
+
+
+@click.command(hidden=True)
+@click.argument("directory", type=click.Path(path_type=Path))
+@click.option("--driver", type=click.Path(path_type=Path), required=True)
+@click.option("--pid", type=int, required=True)
+@click.option("--max-parallel", type=int)
+@click.option("--max-cost-usd", "cap")
+@click.option("--only", type=int)
+@click.pass_context
+def ledger(
+    context: click.Context,
+    directory: Path,
+    driver: Path,
+    pid: int,
+    max_parallel: int | None,
+    cap: str | None,
+    only: int | None,
+) -> None:
+    """Keep the records of one driver: questions on stdin, answers on stdout."""
+    from sweeptool.ledger.serve import serve
+
+    context.exit(serve(SweepDir(directory), driver, pid, max_parallel=max_parallel, cap=cap, only=only))
+
+
+@click.command()
+@options.sweep_argument
+@click.option("--watch", "-w", is_flag=True, help="go on showing it until it ends")
+@click.option("--json", "as_json", is_flag=True, help="for programs")
+@click.option("--check-complete", is_flag=True, help="exit 0 complete, 1 failed or cancelled, 2 not done yet, 3 error")
+@click.option("--final", is_flag=True, hidden=True, help="as a driver prints it when it ends")
+@click.pass_context
+def status(
+    context: click.Context,
+    *,
+    sweep: str | None,
+    sweeps_dir: Path,
+    watch: bool,
+    as_json: bool,
+    check_complete: bool,
+    final: bool,
+) -> None:
+    """Show phase, cells, cost and the best cell of SWEEP (default: the newest)."""
+    from sweeptool import live, statusview
+    from sweeptool import status as statuses
+
+    if check_complete:
+        context.exit(statuses.completeness(lambda: options.find(sweep, sweeps_dir)))
+    where = options.find(sweep, sweeps_dir)
+    if watch:
+        context.exit(live.watch(where))
+    found = statuses.read(where)
+    if as_json:
+        click.echo(json.dumps(statuses.describe(found), indent=2, ensure_ascii=False))
+    else:
+        click.echo(statusview.final(found) if final else statusview.table([found], cells=True))
+
+
+@click.command("list")
+@options.sweeps_option
+def list_(sweeps_dir: Path) -> None:
+    """List the sweeps here."""
+    from sweeptool import locate, statusview
+    from sweeptool import status as statuses
+
+    click.echo(statusview.table([statuses.read(where) for where in locate.existing(sweeps_dir)]))
+
+
+@click.command()
+@click.argument("sweep")
+@click.argument("cell")
+@options.sweeps_option
+@click.option("--follow", "-f", is_flag=True, help="go on printing until the attempt ends")
+@click.option("--attempt", type=int, help="default: the newest")
+def logs(sweep: str, cell: str, sweeps_dir: Path, attempt: int | None, *, follow: bool) -> None:
+    """Print the output of one cell of SWEEP: CELL is its index, name or id."""
+    from sweeptool import logs as cell_logs
+
+    files = cell_logs.find(options.find(sweep, sweeps_dir), cell, attempt)
+    out, err = click.get_binary_stream("stdout"), click.get_binary_stream("stderr")
+    cell_logs.copy(files, out, err, follow=follow)
+
+
+@click.command()
+@options.sweep_argument
+@click.option(
+    "--root", type=click.Path(exists=True, file_okay=False, path_type=Path), help="run dirs instead of a sweep"
+)
+@click.option("--max-cost-usd", "cap", metavar="X", help="the cap; default: the sweep's own")
+@click.option("--json", "as_json", is_flag=True, help="for programs")
+@click.pass_context
+def budget(
+    context: click.Context, *, sweep: str | None, sweeps_dir: Path, root: Path | None, cap: str | None, as_json: bool
+) -> None:
+    """Show what is spent, reserved, unknown and left; exit 0 within the cap, 3 at it."""
+    from sweeptool import budget as budgets
+
+    if root is not None:
+        found = budgets.of_root(root, cap)
+    else:
+        found = budgets.of_sweep(options.find(sweep, sweeps_dir), cap)
+    click.echo(json.dumps(budgets.describe(found), indent=2) if as_json else budgets.line(found))
+    context.exit(budgets.verdict(found))
+
+
+commands: list[click.Command] = [run, ledger, status, list_, logs, budget]

@@ -1,0 +1,88 @@
+"""A sweep and a wish (suspend, resume, cancel) go in; it stands in the ledger, where drivers of any host see it."""
+
+from __future__ import annotations
+
+import os
+import signal
+import time
+from collections.abc import Callable
+from contextlib import suppress
+
+from sweeptool import frozen, money
+from sweeptool.errors import Problem, SweepError
+from sweeptool.layout import SweepDir
+from sweeptool.ledger import hold, liveness
+from sweeptool.ledger.book import Book
+from sweeptool.ledger.state import Attempt
+
+_PATIENCE = 120.0  # seconds that cancelled shards without a driver get to clean up
+
+
+def suspend(sweep: SweepDir) -> str:
+    """Let nothing more be launched until ``resume``; what runs goes on to its end. Return a word to the user."""
+    _record(sweep, {"event": "suspended"})
+    driver = hold.driving(sweep)
+    if driver is None:
+        return "suspended; no driver runs, the next one will launch nothing until 'sweeptool resume'"
+    return f"suspended; driver {driver.get('pid')} launches nothing more and ends when its running cells have"
+
+
+def cancel(sweep: SweepDir, say: Callable[[str], None]) -> str:
+    """Let nothing more be launched and interrupt what runs. Return a word to the user."""
+    _record(sweep, {"event": "cancelled"})
+    driver = hold.driving(sweep)
+    if driver is not None:
+        return f"cancelled; driver {driver.get('pid')} interrupts its running cells and ends"
+    left = _interrupt(sweep, say)
+    return (
+        "cancelled" if not left else f"cancelled; {left} cells still clean up: 'sweeptool recover' shows what is left"
+    )
+
+
+def resume(sweep: SweepDir, cap: str | None) -> bool:
+    """Take back suspend or cancel, and raise the cap; return whether a driver has to be started.
+
+    Raises SweepError for an amount that is none, or is below what is spent and reserved.
+    """
+    book = Book.open(sweep)
+    with book.writing() as state:
+        if cap is not None:
+            try:
+                book.raise_cap(money.parse(cap))
+            except ValueError as error:
+                raise SweepError(Problem(str(error), path="--max-cost-usd")) from error
+        if state.request is not None:
+            book.record({"event": "resumed"})
+    return hold.driving(sweep) is None
+
+
+def _record(sweep: SweepDir, event: dict[str, str]) -> None:
+    frozen.read(sweep.plan)
+    book = Book.open(sweep)
+    with book.writing() as state:
+        if state.request != event["event"]:
+            book.record(event)
+
+
+def _interrupt(sweep: SweepDir, say: Callable[[str], None]) -> int:
+    """Ask the shards that a dead driver left behind to clean up; return how many still do when patience ends."""
+    book = Book.open(sweep)
+    running = list(book.state.running.values())
+    for attempt in running:
+        for group in _groups(book, attempt):
+            say(f"cell {attempt.index} attempt {attempt.number}: SIGINT to process group {group}")
+            with suppress(ProcessLookupError, PermissionError):
+                os.killpg(group, signal.SIGINT)
+    deadline = time.monotonic() + _PATIENCE
+    left = running
+    while left and time.monotonic() < deadline:
+        left = [attempt for attempt in left if _groups(book, attempt)]
+        time.sleep(0.1)
+    return len(left)
+
+
+def _groups(book: Book, attempt: Attempt) -> list[int]:
+    where = book.where(attempt)
+    if where.exit.exists():
+        return []
+    return liveness.groups(where, book.marker(attempt))

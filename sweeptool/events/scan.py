@@ -1,0 +1,183 @@
+"""Event files and a Query go in, the events that match come out, file by file; bad lines are named, none is fatal."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from decimal import Decimal
+from typing import Any, NamedTuple
+
+from sweeptool import stamps
+from sweeptool.events.filters import MISSING, Filter, lookup
+from sweeptool.lines import blocks, reason
+
+_BOM = b"\xef\xbb\xbf"
+_PADDING = b"\0 \t\r"  # a crash can leave a file's tail full of NULs
+_STAMPS = ("ts_utc", "ts", "timestamp", "time")
+_SCAN = json.JSONDecoder(parse_float=Decimal, parse_constant=lambda _: None)
+_WIDE = json.JSONDecoder(parse_float=Decimal, parse_int=Decimal, parse_constant=lambda _: None)
+
+
+class Stream(NamedTuple):
+    """One file of events: where it is, and what its events get added, unless they have it: ``run_dir`` and more."""
+
+    path: str
+    added: Mapping[str, Any]
+
+
+class Event(NamedTuple):
+    """One event. ``stamp`` is its time in microseconds, its predecessor's where ``timed`` is false.
+
+    ``raw`` is its line, ``own`` the fields that stand there.
+    """
+
+    stamp: int
+    timed: bool
+    raw: bytes
+    own: Mapping[str, Any]
+    stream: Stream
+
+    @property
+    def added(self) -> dict[str, Any]:
+        """What its stream adds: nothing that the event says itself."""
+        return {key: value for key, value in self.stream.added.items() if key not in self.own}
+
+    def value(self, key: str) -> Any:
+        """Return a field, dotted or not, its own first; MISSING where there is none."""
+        value = lookup(self.own, key)
+        return self.stream.added.get(key, MISSING) if value is MISSING else value
+
+
+@dataclass(frozen=True, slots=True)
+class Query:
+    """What to let through: every filter, and only what happened from ``since`` until ``until``, in microseconds."""
+
+    filters: tuple[Filter, ...] = ()
+    since: int | None = None
+    until: int | None = None
+
+    def allows(self, event: Event) -> bool:
+        """Say whether ``event`` passes. Without a time of its own none is inside a span of time."""
+        if self.since is not None and (not event.timed or event.stamp < self.since):
+            return False
+        if self.until is not None and (not event.timed or event.stamp > self.until):
+            return False
+        return all(one.allows(event.value(one.key)) for one in self.filters)
+
+    @property
+    def needles(self) -> tuple[bytes, ...]:
+        """Bytes without which a line that holds no backslash cannot match, so that it need not be parsed."""
+        return tuple(one.needle for one in self.filters if one.key not in ADDED and one.needle)
+
+
+ADDED = ("run_dir", "cell", "index", "attempt")
+
+
+@dataclass(slots=True)
+class Notes:
+    """What a search met on its way: lines that were passed over, and events without a time under --since."""
+
+    oddities: list[str] = field(default_factory=list)
+    untimed: int = 0
+
+
+def search(streams: Iterable[Stream], query: Query, notes: Notes) -> Iterator[Event]:
+    """Yield the events of ``streams`` that ``query`` lets through, each file in its own order.
+
+    Lines that cannot match are not even parsed. A file that cannot be read is named in ``notes``.
+    """
+    needles = query.needles
+    for stream in streams:
+        reader = Reader(stream, notes)
+        try:
+            for block in blocks(stream.path):
+                if needles and b"\\" not in block and not _hit(block, needles):
+                    reader.passed(block)
+                    continue
+                yield from _matching(reader.events(block, needles), query, notes)
+        except OSError as error:
+            notes.oddities.append(f"{stream.path}: {reason(error)}")
+
+
+def _matching(events: Iterable[Event], query: Query, notes: Notes) -> Iterator[Event]:
+    spanned = query.since is not None or query.until is not None
+    untimed = Query(query.filters)
+    for event in events:
+        if query.allows(event):
+            yield event
+        elif spanned and not event.timed and untimed.allows(event):
+            notes.untimed += 1
+
+
+def _hit(text: bytes, needles: tuple[bytes, ...]) -> bool:
+    for needle in needles:  # noqa: SIM110 - a million times, so no generator
+        if needle not in text:
+            return False
+    return True
+
+
+class Reader:
+    """Turns the blocks of one file into events; remembers the line number and the last time seen."""
+
+    __slots__ = ("line", "notes", "stamp", "stream")
+
+    def __init__(self, stream: Stream, notes: Notes) -> None:
+        self.stream = stream
+        self.notes = notes
+        self.line = 0
+        self.stamp = 0
+
+    def passed(self, block: bytes) -> None:
+        """Count the lines of a block that cannot match; a torn last line is still named."""
+        self.line += block.count(b"\n")
+        if block and not block.endswith(b"\n"):
+            self.line += 1
+            self._fields(block[block.rfind(b"\n") + 1 :])
+
+    def events(self, block: bytes, needles: tuple[bytes, ...] = ()) -> Iterator[Event]:
+        """Yield the events of a block of whole lines that may hold every needle."""
+        for raw in block.removesuffix(b"\n").split(b"\n"):
+            self.line += 1
+            if needles and b"\\" not in raw and not _hit(raw, needles):
+                continue
+            line = raw.removeprefix(_BOM).strip(_PADDING)
+            fields = self._fields(line)
+            if fields is None:
+                continue
+            stamp = next((moment for key in _STAMPS if (moment := stamps.parse(fields.get(key))) is not None), None)
+            if stamp is not None:
+                self.stamp = stamp
+            yield Event(self.stamp, stamp is not None, line, fields, self.stream)
+
+    def _fields(self, raw: bytes) -> dict[str, Any] | None:
+        line = raw.removeprefix(_BOM).strip(_PADDING)
+        if not line:
+            return None
+        try:
+            text = line.decode()
+        except UnicodeDecodeError:
+            self._note("is not UTF-8: the bad bytes are shown as U+FFFD")
+            text = line.decode(errors="replace")
+        try:
+            value = _decoded(text)
+            if isinstance(value, dict):
+                return value
+            self._note("is no JSON object")
+        except RecursionError:
+            self._note("is nested too deep")
+        except (ValueError, ArithmeticError):
+            self._note("is torn or no JSON")
+        return None
+
+    def _note(self, what: str) -> None:
+        self.notes.oddities.append(f"{self.stream.path}:{self.line}: {what}")
+
+
+def _decoded(text: str) -> Any:
+    try:
+        return _SCAN.decode(text)
+    except json.JSONDecodeError:
+        raise
+    except ValueError:  # a whole number of more digits than Python reads as one
+        return _WIDE.decode(text)

@@ -1,0 +1,58 @@
+"""An event goes in, its line comes out: JSON for programs, a line of a timeline for people."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from decimal import Decimal
+from typing import Any
+
+from sweeptool.events.filters import text
+from sweeptool.events.scan import Event
+from sweeptool.tables import clean
+
+_HIDDEN = ("ts_utc", "event", "run_dir", "cell", "index", "attempt")
+_LONGEST = 200  # characters of one value on a timeline
+
+
+def as_json(event: Event) -> str:
+    """Return the event as one line of JSON, its own text where that is safe, with what is added at its end."""
+    added = event.added
+    body = event.raw.decode(errors="replace")
+    if event.own and body.isascii() and body.isprintable() and not _constants(event.raw):
+        return f"{body[:-1]}, {json.dumps(added)[1:]}" if added else body
+    return json.dumps({**event.own, **added}, default=_number)
+
+
+def as_line(event: Event) -> str:
+    """Return the event as a line of a timeline: when, where, what, and its fields."""
+    fields = {**event.own, **event.added}
+    words = [f"[{clean(text(fields.get('ts_utc', '-')))}]", clean(_place(fields))]
+    words.append(clean(text(fields.get("event", "-"))))
+    words += [f"{clean(key)}={_word(value)}" for key, value in fields.items() if key not in _HIDDEN]
+    return " ".join(words)
+
+
+def _place(fields: Mapping[str, Any]) -> str:
+    if (index := fields.get("index")) is not None:
+        return f"#{index}/{fields.get('attempt') or '-'}"
+    run_dir = fields.get("run_dir")
+    return run_dir if isinstance(run_dir, str) else "driver"
+
+
+def _word(value: object) -> str:
+    word = clean(text(value))
+    if len(word) > _LONGEST:
+        word = word[: _LONGEST - 1] + "…"
+    return json.dumps(word, ensure_ascii=False) if not word or " " in word or '"' in word else word
+
+
+def _constants(raw: bytes) -> bool:
+    return b"NaN" in raw or b"Infinity" in raw
+
+
+def _number(value: object) -> object:
+    if isinstance(value, Decimal):
+        number = float(value)
+        return number if abs(number) != float("inf") else str(value)
+    return str(value)

@@ -1,0 +1,33 @@
+"""A directory and a runner go in; a starter spec, its job and a Makefile that run as they are come out."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from sweeptool import layout
+from sweeptool.errors import Problem, SweepError
+
+
+def write(directory: Path, runner: str) -> list[Path]:
+    """Write the starter files for ``runner`` into ``directory`` and return them.
+
+    Raises SweepError, before anything is written, where one of them is there already.
+    """
+    source = layout.resource("templates") / "starter"
+    wanted = {
+        path.name: path.read_bytes() for folder in ("common", runner) for path in sorted((source / folder).iterdir())
+    }
+    there = [name for name in wanted if (directory / name).exists()]
+    if there:
+        raise SweepError(
+            *(Problem("is there already", source=str(directory / name), remedy="nothing was written") for name in there)
+        )
+    try:
+        directory.mkdir(parents=True, exist_ok=True)
+        for name, data in wanted.items():
+            (directory / name).write_bytes(data)
+    except OSError as error:
+        raise SweepError(
+            Problem(f"cannot be written: {error.strerror}", source=str(error.filename or directory))
+        ) from error
+    return [directory / name for name in wanted]

@@ -1,0 +1,170 @@
+"""A sweep directory goes in; its phase, its cells, its cost and its best cells come out."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from decimal import Decimal
+from typing import Any
+
+from sweeptool import frozen, money
+from sweeptool.errors import SweepError
+from sweeptool.frozen import Frozen, Job
+from sweeptool.layout import SweepDir
+from sweeptool.ledger import hold
+from sweeptool.ledger import state as ledger
+from sweeptool.ledger.state import CANCELLED, FAILED, LOST, RUNNING, SUCCEEDED, Attempt, State
+
+_PHASES = {SUCCEEDED: "Succeeded", FAILED: "Failed", LOST: "Lost", RUNNING: "Running", CANCELLED: "Cancelled"}
+_REASONS = {"budget": "MaxCostReached", "streak": "FailureStreak", "requested": "Requested"}
+COMPLETE, BROKEN, UNFINISHED, ERROR = range(4)
+
+
+@dataclass(frozen=True, slots=True)
+class CellStatus:
+    """One cell as it stands. ``cost`` is that of all its attempts in micro-dollars, None where one is unknown."""
+
+    job: Job
+    phase: str
+    attempts: tuple[Attempt, ...]
+    cost: int | None
+
+    @property
+    def last(self) -> Attempt | None:
+        """The attempt that counts: the one that succeeded, else the newest."""
+        done = [attempt for attempt in self.attempts if attempt.state == SUCCEEDED]
+        return done[-1] if done else self.attempts[-1] if self.attempts else None
+
+
+@dataclass(frozen=True, slots=True)
+class Status:
+    """A sweep as it stands; ``reason`` is empty where the phase says it all."""
+
+    sweep: SweepDir
+    plan: Frozen
+    state: State
+    phase: str
+    reason: str
+    cells: tuple[CellStatus, ...]
+
+    @property
+    def done(self) -> int:
+        return sum(cell.phase == "Succeeded" for cell in self.cells)
+
+    @property
+    def age(self) -> float | None:
+        """Seconds since the first start, None where it was never started."""
+        begun = self.state.first_opened_at
+        return None if begun is None else (datetime.now(UTC) - datetime.fromisoformat(begun)).total_seconds()
+
+
+def read(sweep: SweepDir) -> Status:
+    """Return a sweep's status. Raises SweepError where its plan is missing."""
+    plan = frozen.read(sweep.plan)
+    state = ledger.load(sweep)
+    cells = tuple(_cell(job, state) for job in plan.jobs)
+    phase, reason = _phase(cells, state, driven=hold.driving(sweep) is not None)
+    return Status(sweep, plan, state, phase, reason, cells)
+
+
+def best(status: Status) -> tuple[CellStatus | None, CellStatus | None]:
+    """Return the cheapest and the fastest succeeded cell; ties go to the lowest index, unknown never wins."""
+    done = [cell for cell in status.cells if cell.phase == "Succeeded"]
+    priced = [cell for cell in done if cell.cost is not None]
+    paced = [cell for cell in done if cell.last and cell.last.units_per_second is not None]
+    cheapest = min(priced, key=lambda cell: (cell.cost or 0, cell.job.index), default=None)
+    fastest = min(paced, key=lambda cell: (-_rate(cell), cell.job.index), default=None)
+    return cheapest, fastest
+
+
+def describe(status: Status) -> dict[str, Any]:
+    """Return the status as ``status --json`` prints it."""
+    cheapest, fastest = best(status)
+    state = status.state
+    return {
+        "name": status.plan.name,
+        "sweep_id": state.sweep_id,
+        "phase": status.phase,
+        "reason": status.reason or None,
+        "cells": [_described(cell) for cell in status.cells],
+        "best": {
+            "byCost": cheapest.job.index if cheapest else None,
+            "byThroughput": fastest.job.index if fastest else None,
+        },
+        "cost": {
+            "totalUSD": money.text(state.spent),
+            "reservedUSD": money.text(state.reserved),
+            "unknownUSD": money.text(state.unknown),
+            "limitUSD": money.text_or_none(state.cap if state.opened_at else status.plan.max_cost),
+        },
+    }
+
+
+def completeness(find: Callable[[], SweepDir]) -> int:
+    """Return COMPLETE, BROKEN (failed or cancelled), UNFINISHED or ERROR, the codes of ``--check-complete``."""
+    try:
+        phase = read(find()).phase
+    except SweepError:
+        return ERROR
+    return {"Succeeded": COMPLETE, "Failed": BROKEN, "Cancelled": BROKEN}.get(phase, UNFINISHED)
+
+
+def _cell(job: Job, state: State) -> CellStatus:
+    attempts = tuple(state.cells.get(job.id, ()))
+    if any(attempt.state == SUCCEEDED for attempt in attempts):
+        phase = "Succeeded"
+    elif attempts and attempts[-1].state in (RUNNING, FAILED, LOST):
+        phase = _PHASES[attempts[-1].state]
+    else:
+        phase = "Cancelled" if state.request == CANCELLED else "Pending"
+    costs = [attempt.cost for attempt in attempts if attempt.state != RUNNING]
+    known = [cost for cost in costs if cost is not None]
+    return CellStatus(job, phase, attempts, sum(known) if known and len(known) == len(costs) else None)
+
+
+def _phase(cells: tuple[CellStatus, ...], state: State, *, driven: bool) -> tuple[str, str]:
+    phases = {cell.phase for cell in cells}
+    if phases == {"Succeeded"}:
+        return "Succeeded", ""
+    if state.request == CANCELLED and not driven:
+        return "Cancelled", "Requested"
+    if driven:
+        return "Running", ""
+    if not state.attempts and state.request is None:
+        return "Pending", ""
+    if state.request is not None:
+        return "Suspended", "Requested"
+    if state.stopped in _REASONS:
+        return "Suspended", _REASONS[state.stopped]
+    if phases <= {"Succeeded", "Failed"}:
+        return "Failed", "CellsFailed"
+    return ("Running", "") if RUNNING in phases and state.closed_at is None else ("Suspended", "Interrupted")
+
+
+def _rate(cell: CellStatus) -> Decimal:
+    rate = cell.last.units_per_second if cell.last else None
+    return Decimal(str(rate or 0))
+
+
+def _described(cell: CellStatus) -> dict[str, Any]:
+    record, last = cell.job.record, cell.last
+    wall = last.wall_seconds if last else None
+    return {
+        "index": cell.job.index,
+        "object": cell.job.name,
+        "id": cell.job.id,
+        "gpu": record["gpu"],
+        "region": record["region"],
+        "params": dict(cell.job.params),
+        "repetition": record["repetition"],
+        "phase": cell.phase,
+        "costUSD": money.text_or_none(cell.cost),
+        "wallSeconds": None if wall is None else float(wall),
+        "unitsPerSecond": last.units_per_second if last else None,
+        "attempts": len(cell.attempts),
+        "run_dir": last.run_dir if last else None,
+        "exit_code": last.exit_code if last else None,
+        "failed": last.failed if last else None,
+        "reason": (last.reason or None) if last else None,
+    }

@@ -1,0 +1,107 @@
+"""Statuses go in, the tables that people read come out."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from tabulate import tabulate
+
+from sweeptool import money
+from sweeptool import status as statuses
+from sweeptool.layout import SweepDir
+from sweeptool.planview import duration
+from sweeptool.status import CellStatus, Status
+from sweeptool.text import one_line
+
+_HEAD = ("NAME", "PHASE", "CELLS", "COST", "BEST-COST", "AGE")
+_CELLS = ("CELL", "WHAT", "PHASE", "COST", "WALL", "UNITS/S", "WHY")
+_LISTED = 60  # cells shown one by one; of a larger sweep only those that need a person
+
+
+def table(found: Sequence[Status], *, cells: bool = False) -> str:
+    """Return the sweeps as ``NAME PHASE CELLS COST BEST-COST AGE``, with ``cells`` the cells under them."""
+    rows = [_row(status) for status in found]
+    text = tabulate(rows, _HEAD, tablefmt="plain", disable_numparse=True)
+    if not cells:
+        return text
+    return "\n\n".join([text, *(_cells(status) for status in found)])
+
+
+def final(status: Status) -> str:
+    """Return what a driver prints when it ends: the table, what failed and where to look, what is next."""
+    cheapest, fastest = statuses.best(status)
+    lines = [table([status])]
+    failed = [cell for cell in status.cells if cell.phase in ("Failed", "Lost")]
+    lines += [_failed(status.sweep, cell) for cell in failed]
+    if cheapest is not None:
+        lines.append(f"cheapest  {_named(cheapest)}  {money.dollars(cheapest.cost)}")
+    if fastest is not None and fastest.last is not None:
+        lines.append(f"fastest   {_named(fastest)}  {fastest.last.units_per_second:.1f} units/s")
+    lines.append(_next(status))
+    return "\n".join(line for line in lines if line)
+
+
+def _row(status: Status) -> tuple[str, ...]:
+    cheapest, _ = statuses.best(status)
+    state = status.state
+    unknown = f" + {money.dollars(state.unknown)}?" if state.unknown_attempts else ""
+    reason = f" ({status.reason})" if status.reason else ""
+    return (
+        status.plan.name,
+        f"{status.phase}{reason}",
+        f"{status.done}/{len(status.cells)}",
+        f"{money.dollars(state.spent)}{unknown}",
+        "-" if cheapest is None else str(cheapest.job.index),
+        "-" if status.age is None else _age(status.age),
+    )
+
+
+def _cells(status: Status) -> str:
+    shown = status.cells
+    if len(shown) > _LISTED:
+        shown = tuple(cell for cell in shown if cell.phase not in ("Succeeded", "Pending"))[:_LISTED]
+    rows = [_cell(cell) for cell in shown]
+    return tabulate(rows, _CELLS, tablefmt="plain", disable_numparse=True) if rows else ""
+
+
+def _cell(cell: CellStatus) -> tuple[str, ...]:
+    last = cell.last
+    return (
+        str(cell.job.index),
+        one_line(cell.job.label, 60),
+        cell.phase,
+        "-" if not cell.attempts else money.dollars(cell.cost),
+        "-" if last is None or last.wall_seconds is None else f"{last.wall_seconds:.1f} s",
+        "-" if last is None or last.units_per_second is None else f"{last.units_per_second:.1f}",
+        "" if last is None or cell.phase == "Succeeded" else one_line(last.detail or last.reason, 80),
+    )
+
+
+def _failed(sweep: SweepDir, cell: CellStatus) -> str:
+    last = cell.last
+    if last is None:
+        return ""
+    where = sweep.attempt(last.cell, last.number)
+    why = one_line(last.detail or last.reason, 120)
+    return f"{cell.phase.lower():<9} {_named(cell)}  {why}\n          {where.stdout}\n          {where.stderr}"
+
+
+def _named(cell: CellStatus) -> str:
+    return one_line(f"{cell.job.index}  {cell.job.name}  {cell.job.label}", 120)
+
+
+def _next(status: Status) -> str:
+    name = status.plan.name
+    match status.phase, status.reason:
+        case "Suspended", "MaxCostReached":
+            return f"next      raise the cap: sweeptool resume {name} --max-cost-usd X"
+        case ("Suspended", "Requested") | ("Cancelled", _):
+            return f"next      sweeptool resume {name}"
+        case ("Suspended", _) | ("Failed", _):
+            return "next      run it again: what succeeded is kept, the rest is tried anew"
+        case _:
+            return ""
+
+
+def _age(seconds: float) -> str:
+    return duration(max(0, int(seconds))).replace(" min", "m").replace(" ", "").replace("0s", "0s")
