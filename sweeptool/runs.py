@@ -70,6 +70,10 @@ class Found:
     skipped: list[Skipped] = field(default_factory=list)
     oddities: list[str] = field(default_factory=list)
 
+    def lines(self) -> list[str]:
+        """Return one line for each thing that a reader of the result should know."""
+        return [f"skipped: {path}: {why}" for path, why in self.skipped] + self.oddities
+
 
 def under(root: str, name: str = layout.MANIFEST) -> Found:
     """Return every run under ``root`` whose manifest is called ``name``. Raises SweepError for a missing root."""
@@ -120,8 +124,8 @@ def _collect(paths: Iterable[str], found: Found) -> None:
         one = load(path, found)
         if one is None:
             continue
-        if one.run_id and one.pod_id:
-            place = first.setdefault((one.run_id, one.pod_id), len(found.runs))
+        if one.run_id and (mark := one.pod_id or one.pulled_at):
+            place = first.setdefault((one.run_id, mark), len(found.runs))
             if place != len(found.runs):
                 _twice(found, place, one)
                 continue

@@ -9,7 +9,6 @@ from pathlib import Path
 import click
 
 from sweeptool import layout, sources, summary
-from sweeptool.runs import Found
 from sweeptool.sources import Source
 from sweeptool.tables import clean
 
@@ -28,18 +27,22 @@ def put(lines: Iterable[str]) -> None:
     sys.stdout.writelines(line + "\n" for line in lines)
 
 
+def put_now(lines: Iterable[str]) -> None:
+    """Write lines to stdout, each as soon as it is there."""
+    for line in lines:
+        print(line, flush=True)  # noqa: T201 - stdout is what it is for
+
+
 def tell(source: Source) -> None:
     """Say on stderr what was read where the user named nothing."""
     if source.chosen:
         click.echo(f"read: {source}", err=True)
 
 
-def warn(found: Found) -> None:
-    """Name on stderr what was left out and what is odd, so that stdout stays data."""
-    for path, why in found.skipped:
-        click.echo(f"skipped: {clean(path)}: {clean(why)}", err=True)
-    for oddity in found.oddities:
-        click.echo(f"warning: {clean(oddity)}", err=True)
+def warn(lines: Iterable[str]) -> None:
+    """Name on stderr what is odd, so that stdout stays data."""
+    for line in lines:
+        click.echo(clean(line), err=True)
 
 
 @click.command("manifest-summary")
@@ -60,7 +63,7 @@ def manifest_summary(  # noqa: PLR0917 - click passes them by name
     found = sources.read(source, manifest_name)
     put(summary.lines(found, by, form))
     tell(source)
-    warn(found)
+    warn(found.lines())
 
 
 @click.command("events-query")
@@ -94,14 +97,14 @@ def events_query(  # noqa: PLR0917 - click passes them by name
     notes = events.Notes()
     line = show.as_json if as_json else show.as_line
     if follow:
-        put(events.follow(lambda: events.streams(source, notes), wanted, notes, line), flush=True)
+        put_now(events.follow(lambda: events.streams(source, notes), wanted, notes, line))
     elif count_by:
         found = events.count(events.search(events.streams(source, notes), wanted, notes), count_by)
         put(show.counted(found, count_by, as_json=as_json))
     else:
         put(events.query(events.streams(source, notes), wanted, notes, line))
     tell(source)
-    mention(notes.lines())
+    warn(notes.lines())
 
 
 commands: list[click.Command] = [manifest_summary, events_query]

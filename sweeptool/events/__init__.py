@@ -8,13 +8,15 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from sweeptool import frozen, layout, stamps
 from sweeptool.errors import Problem, SweepError, raise_all
 from sweeptool.events.filters import MISSING, Filter, parse, text
+from sweeptool.events.follow import follow
 from sweeptool.events.order import by_time
 from sweeptool.events.scan import Event, Notes, Query, Stream, search
 from sweeptool.layout import SweepDir
 from sweeptool.ledger import state as ledger
+from sweeptool.sources import Source
 from sweeptool.walk import Skipped, files
 
-__all__ = ["Event", "Notes", "Query", "Stream", "count", "of_sweep", "query", "search", "under", "wanted"]
+__all__ = ["Event", "Notes", "Query", "Stream", "count", "follow", "query", "search", "streams", "wanted"]
 
 
 def wanted(filters: Sequence[str], since: str | None, until: str | None, now: int) -> Query:
@@ -51,6 +53,13 @@ def count(events: Iterable[Event], keys: Sequence[str]) -> list[tuple[tuple[str 
         values = tuple(None if (value := event.value(key)) is MISSING else text(value) for key in keys)
         counts[values] = counts.get(values, 0) + 1
     return sorted(counts.items(), key=lambda item: (-item[1], [(value is None, value or "") for value in item[0]]))
+
+
+def streams(source: Source, notes: Notes, name: str = layout.EVENTS) -> Iterator[Stream]:
+    """Yield every event file of a sweep or a tree; ``name`` is what it is called where no plan says so."""
+    if source.sweep is not None:
+        return of_sweep(source.sweep)
+    return under(source.root or ".", notes, name)
 
 
 def under(root: str, notes: Notes, name: str = layout.EVENTS) -> Iterator[Stream]:

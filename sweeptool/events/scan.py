@@ -81,6 +81,12 @@ class Notes:
     oddities: list[str] = field(default_factory=list)
     untimed: int = 0
 
+    def lines(self) -> list[str]:
+        """Return one line for each thing that a reader of the result should know."""
+        if not self.untimed:
+            return self.oddities
+        return [*self.oddities, f"{self.untimed} matching events have no usable time and were left out"]
+
 
 def search(streams: Iterable[Stream], query: Query, notes: Notes) -> Iterator[Event]:
     """Yield the events of ``streams`` that ``query`` lets through, each file in its own order.

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from decimal import Decimal
 from typing import Any
 
 from sweeptool.events.filters import text
 from sweeptool.events.scan import Event
-from sweeptool.tables import clean
+from sweeptool.tables import clean, plain
 
 _HIDDEN = ("ts_utc", "event", "run_dir", "cell", "index", "attempt")
 _LONGEST = 200  # characters of one value on a timeline
@@ -31,6 +31,17 @@ def as_line(event: Event) -> str:
     words.append(clean(text(fields.get("event", "-"))))
     words += [f"{clean(key)}={_word(value)}" for key, value in fields.items() if key not in _HIDDEN]
     return " ".join(words)
+
+
+def counted(
+    counts: Sequence[tuple[tuple[str | None, ...], int]], keys: Sequence[str], *, as_json: bool
+) -> Iterator[str]:
+    """Yield the lines of a table of counts, or of a JSON list; a missing value is ``-``, in JSON null."""
+    if as_json:
+        yield json.dumps([{**dict(zip(keys, values, strict=True)), "count": number} for values, number in counts])
+        return
+    rows = [(*("-" if value is None else value for value in values), str(number)) for values, number in counts]
+    yield from plain((*(key.upper() for key in keys), "COUNT"), rows, ("COUNT",))
 
 
 def _place(fields: Mapping[str, Any]) -> str:
