@@ -19,6 +19,9 @@ class _Runners(Mapping[str, "Runner"]):
         runner: Runner = import_module(f"{__name__}.{_MODULES[name]}").RUNNER
         return runner
 
+    def __contains__(self, name: object) -> bool:
+        return name in _MODULES
+
     def __iter__(self) -> Iterator[str]:
         return iter(_MODULES)
 
