@@ -37,7 +37,7 @@ def files(named: Sequence[tuple[Text, str]], path: str, project: Path, report: R
         is_glob = glob.has_magic(text) and not (project / text).exists()
         names = _matches(text, project) if is_glob else [text]
         if not names:
-            report.error(node, path, f"{quoted(text)} matches no file", f"globs start at the project directory")
+            report.error(node, path, f"{quoted(text)} matches no file", "globs start at the project directory")
         for name in names:
             if name in found:
                 report.error(node, path, f"{quoted(name)} is named twice", "repetitions runs it again")

@@ -97,3 +97,29 @@ class Spec:
     warnings: tuple[str, ...] = ()
     source: str = "-"
     sha256: str = ""  # of the spec's bytes
+
+
+@dataclass(frozen=True, slots=True)
+class Flags:
+    """What was said on the command line, as text; None where nothing was.
+
+    In the grid dialect a row wins over these and these win over ``defaults``; elsewhere these win.
+    """
+
+    name: str | None = None
+    runner: str | None = None
+    max_concurrent: str | None = None
+    launch_delay: str | None = None
+    max_cost_usd: str | None = None
+    ttl: str | None = None
+    idle_timeout: str | None = None
+    cost_limit: str | None = None
+    price_per_hour: str | None = None
+    instance_type: str | None = None
+    gpu: str | None = None
+    region: str | None = None
+    datacenter: str | None = None
+    spot: str | None = None
+    on_complete: str | None = None
+    config: str | None = None
+    command: str | tuple[str, ...] | None = None

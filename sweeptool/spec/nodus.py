@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 from typing import Any, NoReturn
 
 from sweeptool.spec import axes, env, expand, gpus, kinds, names, runner
@@ -73,7 +72,9 @@ _IMAGE = Key("image", kinds.LINE, "the container image")
 _TIMEOUT = Key("timeout", kinds.BOUND_SECONDS, "the time limit of a cell")
 _ENV = Key("env", env.ENV, "variables of the job")
 _JOB_GPU = Key("gpu", Kind(kinds.parsed(_request), {}), "the GPU request of every cell")
-_JOB_KEYS = Table((_IMAGE, _COMMAND, _TIMEOUT, _ENV, _PLACEMENT, _JOB_GPU), {"args": "command", "maxruntime": "timeout"})
+_JOB_KEYS = Table(
+    (_IMAGE, _COMMAND, _TIMEOUT, _ENV, _PLACEMENT, _JOB_GPU), {"args": "command", "maxruntime": "timeout"}
+)
 _JOB_SPEC = Key("spec", _JOB_KEYS.kind(), "the job", required=True)
 _KIND = Key("kind", Kind(kinds.parsed(_job), {}), "Job", required=True)
 
@@ -86,8 +87,9 @@ _OTHER = {"maxcost": "maxCostUSD", "budget": "maxCostUSD", "maxconcurrent": "max
 _SPEC_KEYS = Table((_TEMPLATE, _MATRIX, _REPETITIONS, _PARALLEL, _COST, _STATE), _OTHER)
 
 _NAME = Key("name", names.LABEL, "a DNS label")
-_META = Table((_NAME, Key("labels", _UNUSED, "not used"), Key("annotations", _UNUSED, "not used")))
-_METADATA = Key("metadata", _META.kind(), "its name")
+_LABELS = Key("labels", _UNUSED, "not used")
+_ANNOTATIONS = Key("annotations", _UNUSED, "not used")
+_METADATA = Key("metadata", Table((_NAME, _LABELS, _ANNOTATIONS)).kind(), "its name")
 _API = Key("apiVersion", kinds.choice(API), API, required=True)
 _SWEEP = Key("kind", kinds.choice("Sweep"), "Sweep", required=True)
 _STATUS = Key("status", _UNUSED, "not used")
@@ -100,73 +102,70 @@ def read(root: Node, overrides: Overrides, report: Report) -> Spec:
     fields = _ROOT.read(root, "", report)
     if fields is None:
         return Spec("sweep", "nodus", ())
-    for key in (_API, _SWEEP, _STATUS):
-        fields.get(key)
+    _check_heads(fields)
     name = _name(fields, overrides)
     spec = fields.get(_SPEC)
     if spec is None:
         return Spec(name, "nodus", ())
-    job = _template(spec)
-    axes_of, repetitions = _axes(spec, job), spec.get(_REPETITIONS) or 1
-    cell = {**(_cell(job) if job else {}), **overrides.cell}
-    for slot in (GPU, REGION):
-        if slot.name in overrides.cell and any(slot in axis.slots for axis in axes_of):
-            report.error(Text(""), f"--{slot.name}", "the spec's matrix says it already")
-    total = expand.size(axes_of) * repetitions
+    template = spec.get(_TEMPLATE)
+    job = template.get(_JOB_SPEC) if template and template.get(_KIND) else None
+    placement = _placement(job)
+    varied, repetitions = _axes(spec, placement), spec.get(_REPETITIONS) or 1
+    base = {**_cell(job, placement), **overrides.cell}
+    sweep = {**_sweep(spec), **overrides.sweep, "runner": runner.chosen(None, overrides.runner, report)}
+    _check_said_twice(varied, job, overrides, report)
+    total = expand.size(varied) * repetitions
     if total > _MOST_CELLS:
-        counts = " x ".join(str(len(axis.rows)) for axis in axes_of)
-        report.error(spec.node, "spec", f"{counts} x {repetitions} repetitions: {total} exceeds {_MOST_CELLS} cells")
+        factors = " x ".join(str(len(axis.rows)) for axis in varied)
+        report.error(spec.node, "spec", f"{factors} x {repetitions} repetitions: {total} exceeds {_MOST_CELLS} cells")
         return Spec(name, "nodus", ())
     if len(f"{name}-{total - 1}") > _LABEL:
         report.error(fields.node, "metadata.name", f"'{name}-{total - 1}' is longer than {_LABEL} characters")
-    points = expand.points(expand.product(axes_of), cell, repetitions)
-    chosen = runner.chosen(None, overrides.runner, report)
-    return Spec(**{"name": name, "dialect": "nodus", "points": points, "runner": chosen, **_sweep(spec), **overrides.sweep})
+    points = expand.points(expand.product(varied), base, repetitions)
+    return Spec(**{**sweep, "name": name, "dialect": "nodus", "points": points})
+
+
+def _check_heads(fields: Fields) -> None:
+    fields.get(_API)
+    fields.get(_SWEEP)
+    fields.get(_STATUS)
 
 
 def _name(fields: Fields, overrides: Overrides) -> str:
     metadata = fields.get(_METADATA)
     own = metadata.get(_NAME) if metadata else None
     if metadata is not None:
-        for key in _META.keys[1:]:
-            metadata.get(key)
+        metadata.get(_LABELS)
+        metadata.get(_ANNOTATIONS)
     given: str | None = overrides.sweep.get("name")
     missing = not fields.has(_METADATA) or (metadata is not None and not metadata.has(_NAME))
     if missing and given is None:
         fields.report.error(fields.key(_METADATA), "metadata.name", "is missing", "a DNS label such as batch-size")
+    if given is not None:
+        names.LABEL.read(Text(given), "--name", fields.report)
     return given or own or "sweep"
 
 
-def _template(spec: Fields) -> Fields | None:
-    template = spec.get(_TEMPLATE)
-    if template is None:
-        return None
-    job = None if template.get(_KIND) is None and template.has(_KIND) else template.get(_JOB_SPEC)
-    return job
+def _placement(job: Fields | None) -> tuple[str, ...]:
+    """Return the region classes that the job is limited to; none where it may run anywhere."""
+    placement = job.get(_PLACEMENT) if job else None
+    return placement.get(_REGIONS) or () if placement else ()
 
 
-def _cell(job: Fields) -> dict[str, Any]:
+def _cell(job: Fields | None, placement: tuple[str, ...]) -> dict[str, Any]:
     """Return the fields of every cell that the job template sets."""
+    if job is None:
+        return {}
     plain, secret = job.get(_ENV) or ({}, {})
-    placement = _placed(job)
     said = {
         "command": job.get(_COMMAND),
         "image": job.get(_IMAGE),
         "max_runtime": job.get(_TIMEOUT),
         "gpu": job.get(_JOB_GPU),
-        "env": plain,
-        "secrets": secret,
-        "placement": placement,
         "region": placement[0] if len(placement) == 1 else None,
     }
-    return {name: value for name, value in said.items() if value is not None}
-
-
-def _placed(job: Fields) -> tuple[str, ...]:
-    node = job.node.members.get(_PLACEMENT.name)
-    regions = node.members.get(_REGIONS.name) if isinstance(node, Map) else None
-    texts = getattr(regions, "items", ())
-    return tuple(item.text for item in texts if isinstance(item, Text))
+    known = {name: value for name, value in said.items() if value is not None}
+    return {**known, "env": plain, "secrets": secret, "placement": placement}
 
 
 def _sweep(spec: Fields) -> dict[str, Any]:
@@ -179,12 +178,27 @@ def _sweep(spec: Fields) -> dict[str, Any]:
     return {name: value for name, value in said.items() if value is not None}
 
 
-def _axes(spec: Fields, job: Fields | None) -> list[Axis]:
+def _axes(spec: Fields, placement: tuple[str, ...]) -> list[Axis]:
     matrix = spec.get(_MATRIX)
     if matrix is None:
         return []
     regions = matrix.get(_REGIONS) or ()
-    _check_placement(matrix, regions, job)
+    for number, region in enumerate(regions):
+        if placement and region not in placement:
+            remedy = f"one of {', '.join(placement)}"
+            at = f"{matrix.at(_REGIONS)}[{number}]"
+            matrix.report.error(
+                matrix.key(_REGIONS), at, f"{quoted(region)} is not in template.spec.placement.regions", remedy
+            )
     found = [(GPU, matrix.get(_GPU) or ()), (REGION, regions)]
     found += [(expand.parameter(name), values) for name, values in (matrix.get(_PARAMS) or {}).items()]
     return [expand.axis(slot, values) for slot, values in found if values]
+
+
+def _check_said_twice(varied: list[Axis], job: Fields | None, overrides: Overrides, report: Report) -> None:
+    slots = {slot for axis in varied for slot in axis.slots}
+    for slot in (GPU, REGION):
+        if slot in slots and slot.name in overrides.cell:
+            report.error(Text(""), f"--{slot.name}", "the matrix says it already")
+    if GPU in slots and job is not None and job.has(_JOB_GPU):
+        report.warn(job.key(_JOB_GPU), job.at(_JOB_GPU), "is not used: matrix.gpu says it")

@@ -39,18 +39,6 @@ def _pattern(text: str) -> str:
 _BEST_NAME = Key("name", kinds.LINE, "the metric by which the best cell is named", required=True)
 _GOAL = Key("goal", kinds.choice("min", "max"), "whether less or more is better")
 _BEST = Table((_BEST_NAME, _GOAL))
-_FILE = Key("file", kinds.LINE, "a JSON file of numbers in the run directory")
-_PATTERNS = Key(
-    "patterns",
-    kinds.members(Kind(kinds.parsed(_pattern), {"type": "string"})),
-    "by metric, a regular expression over the log",
-)
-_BEST_KEY = Key(
-    "best",
-    Kind(lambda node, path, report: _best(node, path, report), {"anyOf": [{"type": "string"}, _BEST.kind().schema]}),
-    "the metric that counts",
-)
-_METRICS = Table((_FILE, _PATTERNS, _BEST_KEY), {"regex": "patterns", "goal": "best: {name: …, goal: …}"})
 
 
 def _best(node: Node, path: str, report: Report) -> tuple[str | None, str | None] | None:
@@ -60,12 +48,20 @@ def _best(node: Node, path: str, report: Report) -> tuple[str | None, str | None
     return (fields.get(_BEST_NAME), fields.get(_GOAL)) if fields else None
 
 
+_EXPRESSION = Kind(kinds.parsed(_pattern), {"type": "string", "format": "regex"})
+_FILE = Key("file", kinds.LINE, "a JSON file of numbers in the run directory")
+_PATTERNS = Key("patterns", kinds.members(_EXPRESSION), "by metric, a regular expression over the log")
+_WINNER = Key("best", Kind(_best, {"anyOf": [{"type": "string"}, _BEST.kind().schema]}), "the metric that counts")
+_METRICS = Table((_FILE, _PATTERNS, _WINNER), {"regex": "patterns", "goal": "best: {name: …, goal: …}"})
+
+
 def _metrics(node: Node, path: str, report: Report) -> Metrics | None:
     fields = _METRICS.read(node, path, report)
     if fields is None:
         return None
-    best, goal = fields.get(_BEST_KEY) or (None, None)
-    return Metrics(fields.get(_FILE) or Metrics().file, fields.get(_PATTERNS) or {}, best, goal)
+    best, goal = fields.get(_WINNER) or (None, None)
+    patterns = fields.get(_PATTERNS)
+    return Metrics(fields.get(_FILE) or Metrics().file, patterns or {}, best, goal)
 
 
 NAME = Key("name", names.NAME, "the sweep's name, and its directory's")

@@ -17,7 +17,6 @@ def _word(node: Node, path: str, report: Report) -> str | None:
         braces.names(text or "")
     except ValueError as error:
         report.error(node, path, str(error), "or write the command as one text, which bash reads and nothing expands")
-        return None
     return text
 
 
@@ -41,11 +40,20 @@ def check(points: Iterable[Point], places: Places, argv: tuple[str, ...], report
             if not template or isinstance(template, str):
                 continue
             if template not in used:
-                used[template] = [(number, name) for number, word in enumerate(template) for name in braces.names(word)]
+                used[template] = [(number, name) for number, word in enumerate(template) for name in _names(word)]
             for number, name in used[template]:
                 if not _has(point, name) and (template, number, name) not in told:
                     told.add((template, number, name))
-                    _tell(places.get(template), number, name, index, point, report)
+                    node, path = _place(places.get(template), number)
+                    report.error(node, path, *_complaint(name, index, point))
+
+
+def _names(word: str) -> list[str]:
+    """Return the names in a word, none where it has a lone brace, which is reported where it is read."""
+    try:
+        return braces.names(word)
+    except ValueError:
+        return []
 
 
 def _has(point: Point, name: str) -> bool:
@@ -55,14 +63,16 @@ def _has(point: Point, name: str) -> bool:
     return name in braces.WORDS and (name not in optional or optional[name] is not None)
 
 
-def _tell(where: tuple[Node, str] | None, number: int, name: str, index: int, point: Point, report: Report) -> None:
+def _place(where: tuple[Node, str] | None, number: int) -> tuple[Node, str]:
     node, path = where or (List(()), "command")
     if isinstance(node, List) and number < len(node.items):
-        node, path = node.items[number], f"{path}[{number}]"
-    known = [*point.params, *braces.WORDS]
+        return node.items[number], f"{path}[{number}]"
+    return node, path
+
+
+def _complaint(name: str, index: int, point: Point) -> tuple[str, str]:
+    """Return what is wrong with a name that a cell lacks, and the mend."""
     if name in braces.WORDS:
-        report.error(node, path, f"cell {index} has no {name} for {{{name}}}")
-    else:
-        report.error(
-            node, path, f"{{{name}}} is no parameter of cell {index}", near(name, known) or f"known: {', '.join(known)}"
-        )
+        return f"cell {index} has no {name} for {{{name}}}", ""
+    known = [*point.params, *braces.WORDS]
+    return f"{{{name}}} is no parameter of cell {index}", near(name, known) or f"known: {', '.join(known)}"
