@@ -49,7 +49,7 @@ class LazyGroup(click.Group):
         name = args[0]
         command = self.get_command(ctx, name)
         if command is None and not name.startswith("-"):
-            hint = near(name, _HOME) or "see 'sweeptool --help'"
+            hint = near(name, self.list_commands(ctx)) or "see 'sweeptool --help'"
             raise click.UsageError(f"no such command '{name}' ({hint})", ctx)
         return name, command, args[1:]
 
