@@ -102,6 +102,7 @@ def make(spec: Spec, project: Path) -> Plan:
     runner = RUNNERS[spec.runner.kind]
     digests, missing = _digests(spec, project)
     raise_all(missing)
+    spec = runner.complete(spec, project)
     numbered = cells.number(spec, digests)
     raise_all(runner.check(spec, project))
     shards = tuple(_shard(spec, runner, cell, len(numbered)) for cell in numbered)

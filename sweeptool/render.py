@@ -186,5 +186,7 @@ def _record(plan: Plan, shard: Shard) -> Mapping[str, Any]:
             "instance_type": settings.instance_type,
             "datacenter": settings.datacenter,
             "on_complete": settings.on_complete,
+            "secrets": sorted(settings.secrets),
+            "placement": list(settings.placement),
         },
     }

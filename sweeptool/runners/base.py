@@ -59,6 +59,9 @@ class Runner(Protocol):
     retry: Retry
     spaced: bool  # run dirs are named by the second: no two launches in one second
 
+    def complete(self, spec: Spec, project: Path) -> Spec:
+        """Return ``spec`` with what the runner's own files say about bounds and prices, where the spec is silent."""
+
     def check(self, spec: Spec, project: Path) -> Sequence[Problem]:
         """Return what this runner cannot honour in ``spec``, before anything is rendered."""
 

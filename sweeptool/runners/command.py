@@ -23,10 +23,13 @@ class Command:
     """Calls ``runner.argv``; believes its exit code and its manifest, and knows nothing else about it."""
 
     name = "command"
-    paid = True  # what it calls may well rent something
+    paid = False  # what it costs is its own affair; a launch is on the disk within seconds all the same
     failure_streak = 0
     retry = Retry(max_attempts=1, on=())
     spaced = False
+
+    def complete(self, spec: Spec, project: Path) -> Spec:  # noqa: ARG002 - the Protocol's
+        return spec
 
     def check(self, spec: Spec, project: Path) -> Sequence[Problem]:  # noqa: ARG002 - the Protocol's
         template = spec.runner.argv

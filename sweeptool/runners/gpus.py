@@ -152,7 +152,7 @@ def _default(key: str, value: object) -> object:
     known: Mapping[str, object] = _shipped_defaults()
     if known and key not in known:
         raise ValueError(f"there is no such default ({near(key, known) or ' '.join(sorted(known))})")
-    if isinstance(value, bool) or not isinstance(value, type(known.get(key, value))):
+    if type(value) is not type(known.get(key, value)):
         raise ValueError(f"'{value}' is not a value like {known.get(key)!r}")
     return value
 
@@ -165,7 +165,9 @@ def _shipped_defaults() -> Mapping[str, object]:
 
 def shown(table: Table) -> Sequence[tuple[str, str, str]]:
     """Return the table as rows (kind, name, what it is at the provider), for people."""
-    rows = [("gpu", name, ", ".join(f"{each} {_dollars(table, each)}" for each in ids)) for name, ids in table.gpu.items()]
+    rows = [
+        ("gpu", name, ", ".join(f"{each} {_dollars(table, each)}" for each in ids)) for name, ids in table.gpu.items()
+    ]
     rows += [("region", name, " ".join(ids)) for name, ids in table.region.items()]
     return sorted(rows) + [("job", name, str(value)) for name, value in sorted(table.job.items())]
 

@@ -158,7 +158,7 @@ def _body(body: str, exports: Mapping[str, str], settings: Mapping[str, Any]) ->
     lines += ["# The cell's own environment, added by sweeptool; the rest is the config's run.body."]
     lines += [f"export {name}={quoted(value)}" for name, value in exports.items()]
     if settings.get("secrets"):
-        lines.append(f'while IFS= read -r line; do export "$line"; done <\'{_SECRETS}\'')
+        lines.append(f"while IFS= read -r line; do export \"$line\"; done <'{_SECRETS}'")
     return "\n".join([*lines, rest])
 
 

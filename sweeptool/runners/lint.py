@@ -81,7 +81,11 @@ def _mend(name: str, known: set[str]) -> str:
 def _literals(template: Template) -> Found:
     for where, text in templates.literal(template):
         for name in sorted(templates.names(text)):
-            yield where, f"holds {{{name}}}, and runpod-deploy expands nothing there", "sweep gpu, region or image instead"
+            yield (
+                where,
+                f"holds {{{name}}}, and runpod-deploy expands nothing there",
+                "sweep gpu, region or image instead",
+            )
 
 
 def _artifacts(template: Template, cells: Users) -> Found:
@@ -157,7 +161,11 @@ def _volume(template: Template, cells: Users) -> Found:
 def _places(template: Template, path: Path) -> Found:
     root = templates.project_root(template, path)
     if root == Path.home():
-        yield "local.project_root", f"is your home directory, {root}, which the runner refuses", "point it at the project"
+        yield (
+            "local.project_root",
+            f"is your home directory, {root}, which the runner refuses",
+            "point it at the project",
+        )
     place = root / "artifacts" / "runpod"
     existing = next(each for each in (place, *place.parents) if each.exists())
     if not (existing.is_dir() and os.access(existing, os.W_OK | os.X_OK)):

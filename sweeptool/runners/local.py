@@ -32,6 +32,9 @@ class Local:
     retry = Retry(max_attempts=1, on=())
     spaced = False
 
+    def complete(self, spec: Spec, project: Path) -> Spec:  # noqa: ARG002 - the Protocol's
+        return spec
+
     def check(self, spec: Spec, project: Path) -> Sequence[Problem]:  # noqa: ARG002 - the Protocol's
         problems = []
         if spec.dialect != "nodus":

@@ -87,7 +87,7 @@ def state_file(path: Path) -> str | None:
 
 def listed() -> Sequence[Pod]:
     """Return every pod of the account. Raises OSError, with the reason, where the client cannot say."""
-    found = _ask("pod", "list", "--all", "-o", "json")
+    found = _ask("pod", "list", "-a", "-o", "json")
     if not isinstance(found, list):
         raise OSError(f"{CLIENT} pod list printed no list")
     return [

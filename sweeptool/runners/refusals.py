@@ -38,14 +38,14 @@ def settings(spec: Spec, table: Table) -> list[Problem]:
     return [Problem(what, path, spec.source, remedy=mend) for path, what, mend in found]
 
 
-def bounds(points: Iterable[tuple[Point, int]], source: str) -> list[Problem]:
-    """Return what is wrong with the bounds of ``points``, each with the assumed micro-dollars an hour."""
+def bounds(spec: Spec) -> list[Problem]:
+    """Return what is wrong with the bounds of the cells, each once; their prices are known by now."""
     found: dict[tuple[str, str, str], Point] = {}
-    for point, per_hour in points:
-        for each in _bounds(point, per_hour):
+    for point in spec.points:
+        for each in _bounds(point):
             found.setdefault(each, point)
     return [
-        Problem(f"{what} (cell {label(point)})" if label(point) else what, path, source, remedy=mend)
+        Problem(f"{what} (cell {label(point)})" if label(point) else what, path, spec.source, remedy=mend)
         for (path, what, mend), point in found.items()
     ]
 
@@ -116,13 +116,13 @@ def _unmapped(path: str, look: Callable[[Table, str], object], table: Table, nam
             yield path, problem.message, problem.remedy
 
 
-def _bounds(point: Point, per_hour: int) -> _Found:
-    cap, limit = point.settings.cost_cap, point.settings.max_runtime
+def _bounds(point: Point) -> _Found:
+    cap, limit, per_hour = point.settings.cost_cap, point.settings.max_runtime, point.settings.price_per_hour
     if cap is None and limit is None:
         yield "cost_cap_usd", "nothing bounds what a cell may cost", "set cost_cap_usd or max_runtime"
     elif cap == 0:
         yield "cost_cap_usd", "is 0, which leaves no time to run", "raise it"
-    elif cap is not None and limit is not None:
+    elif cap is not None and limit is not None and per_hour is not None:
         need = money.priced(per_hour, minutes(limit) * 60)
         if need > cap:
             what = (

@@ -87,7 +87,9 @@ def bounds(template: Template) -> Bounds:
     return Bounds(
         cost_cap=_amount(budget.get("cost_cap_usd")),
         per_hour=_amount(budget.get("assumed_hourly_rate_usd")),
-        max_runtime=minutes * 60 if isinstance(minutes, int) and not isinstance(minutes, bool) and minutes > 0 else None,
+        max_runtime=minutes * 60
+        if isinstance(minutes, int) and not isinstance(minutes, bool) and minutes > 0
+        else None,
     )
 
 
