@@ -64,7 +64,8 @@ def read(sweep: SweepDir) -> Status:
     plan = frozen.read(sweep.plan)
     state = ledger.load(sweep)
     cells = tuple(_cell(job, state) for job in plan.jobs)
-    phase, reason = _phase(cells, state, driven=hold.driving(sweep) is not None)
+    driven = state.closed_at is None and hold.driving(sweep) is not None  # closed: it only says goodbye
+    phase, reason = _phase(cells, state, driven=driven)
     return Status(sweep, plan, state, phase, reason, cells)
 
 

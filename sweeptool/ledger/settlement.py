@@ -52,8 +52,8 @@ def settle(
         return unstarted(attempt)
     run_dir = _run_dir(where, project)
     found, oddity = _manifest(run_dir, frozen)
-    evidence = Evidence(exit_code, run_dir, found, where, job.record, attempt.interrupted)
-    verdict = _verdict(runner, evidence)
+    seen = exit_code if exit_code is not None else _inferred(found, attempt)
+    verdict = _verdict(runner, Evidence(seen, run_dir, found, where, job.record, attempt.interrupted))
     earlier = state.run_dirs.get(str(run_dir)) if run_dir else None
     if earlier is not None and earlier is not attempt:
         verdict = Verdict(FAILED, "collision", f"{run_dir} is also attempt {earlier.number} of cell {earlier.index}")
@@ -89,6 +89,16 @@ def _verdict(runner: Runner, evidence: Evidence) -> Verdict:
     if evidence.exit_code is None and evidence.manifest is None:
         return Verdict(LOST, "lost", "its shard died and left no manifest")
     return runner.verdict(evidence)
+
+
+def _inferred(found: Manifest | None, attempt: Attempt) -> int | None:
+    """Return the exit status that a runner whose shard was killed must have had, by its manifest.
+
+    Only where no signal was sent to it: an interrupted runner's manifest may say ``failed: false`` too.
+    """
+    if found is None or attempt.interrupted or found.failed is None:
+        return None
+    return int(found.failed)
 
 
 def _exit_code(where: AttemptDir) -> int | None:

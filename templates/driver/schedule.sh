@@ -19,6 +19,7 @@ reap() {
     if kill -0 "$pid" 2>/dev/null; then continue; fi
     status=0
     wait "$pid" 2>/dev/null || status=$?
+    tell # first, so that what a signal ended is no failure
     # shellcheck disable=SC2086 # two words, INDEX ATTEMPT
     ask settle ${RUNNING[$pid]} "$status"
     # shellcheck disable=SC2206 # process groups, numbers
@@ -44,15 +45,20 @@ stop_shards() {
   done
 }
 
+# tell: let the ledger know, once, that a signal stopped us.
+tell() {
+  if [[ -n $SIGNAL && -z $TOLD ]]; then
+    TOLD=$SIGNAL
+    ask signal "$SIGNAL"
+  fi
+}
+
 # schedule: at most MAX_PARALLEL shards at once, each launch admitted by the ledger. Sets the exit code.
 schedule() {
-  local told='' stopped=0
+  local stopped=0
   while true; do
     reap
-    if [[ -n $SIGNAL && -z $told ]]; then
-      told=$SIGNAL
-      ask signal "$told"
-    fi
+    tell
     if ((HARDNESS > stopped)); then
       stopped=$HARDNESS
       stop_shards # also those that were being launched when the signal came
