@@ -9,17 +9,13 @@ from pathlib import Path
 import click
 
 from sweeptool import layout, sources, summary
+from sweeptool.cli.options import sweep_argument, sweeps_option
 from sweeptool.sources import Source
 from sweeptool.tables import clean
 
 ROOT = click.option("--root", metavar="DIR", help="Read every run under DIR.")
 SWEEP = click.option("--sweep", metavar="SWEEP", help="Read one sweep's attempts: a name or its directory.")
 NAME = click.option("--manifest-name", default=layout.MANIFEST, show_default=True, help="What a manifest is called.")
-
-
-def sweeps_dir() -> Path:
-    """Return where sweeps are, from here."""
-    return layout.sweeps_root(Path())
 
 
 def put(lines: Iterable[str]) -> None:
@@ -49,17 +45,24 @@ def warn(lines: Iterable[str]) -> None:
 @click.argument("files", nargs=-1, metavar="[FILE]...")
 @ROOT
 @SWEEP
+@sweeps_option
 @click.option("--by", multiple=True, metavar="KEY", help="Group by gpu, region, config, reason, a parameter …")
 @click.option("--format", "form", type=click.Choice(list(summary.FORMATS)), default="table", show_default=True)
 @NAME
 def manifest_summary(  # noqa: PLR0917 - click passes them by name
-    files: tuple[str, ...], root: str | None, sweep: str | None, by: tuple[str, ...], form: str, manifest_name: str
+    files: tuple[str, ...],
+    root: str | None,
+    sweep: str | None,
+    sweeps_dir: Path,
+    by: tuple[str, ...],
+    form: str,
+    manifest_name: str,
 ) -> None:
     """Say what ran, what failed and what it cost: a row a run and the totals.
 
     Without FILE, --root or --sweep it reads the newest sweep here, or else every run under ./artifacts.
     """
-    source = sources.choose(files, root, sweep, sweeps_dir())
+    source = sources.choose(files, root, sweep, sweeps_dir)
     found = sources.read(source, manifest_name)
     put(summary.lines(found, by, form))
     tell(source)
@@ -69,6 +72,7 @@ def manifest_summary(  # noqa: PLR0917 - click passes them by name
 @click.command("events-query")
 @ROOT
 @SWEEP
+@sweeps_option
 @click.option("--filter", "filters", multiple=True, metavar="KEY=VALUE", help="Or != ~ < <= > >=; all must hold.")
 @click.option("--since", metavar="WHEN", help="From a time, or that long ago: 90m, 7d, 2026-03-01T12:00Z.")
 @click.option("--until", metavar="WHEN", help="Until a time, or that long ago.")
@@ -78,6 +82,7 @@ def manifest_summary(  # noqa: PLR0917 - click passes them by name
 def events_query(  # noqa: PLR0917 - click passes them by name
     root: str | None,
     sweep: str | None,
+    sweeps_dir: Path,
     filters: tuple[str, ...],
     since: str | None,
     until: str | None,
@@ -93,7 +98,7 @@ def events_query(  # noqa: PLR0917 - click passes them by name
     from sweeptool.events import show
 
     wanted = events.wanted(filters, since, until, stamps.now())
-    source = sources.choose((), root, sweep, sweeps_dir())
+    source = sources.choose((), root, sweep, sweeps_dir)
     notes = events.Notes()
     line = show.as_json if as_json else show.as_line
     if follow:
@@ -107,4 +112,43 @@ def events_query(  # noqa: PLR0917 - click passes them by name
     warn(notes.lines())
 
 
-commands: list[click.Command] = [manifest_summary, events_query]
+@click.command("best")
+@sweep_argument
+@ROOT
+@click.option("--by", metavar="WHAT", help="cost, time, throughput or a metric; by default the spec's, else cost.")
+@click.option("--goal", type=click.Choice(["min", "max"]), help="Which way is better; by default the name says.")
+@click.option("--where", metavar="EXPR", help="Only cells like 'gpu = L4 and accuracy >= 0.9'.")
+@click.option("-n", "n", type=click.IntRange(1), default=10, show_default=True, help="How many to show.")
+@click.option("--over", multiple=True, metavar="PARAM", help="Count PARAM as repetition; by default a seed is one.")
+@click.option("--pareto", metavar="A,B", help="The cells that nothing beats in both A and B; A:max sets a goal.")
+@click.option("--json", "as_json", is_flag=True, help="One JSON document.")
+@NAME
+def best(  # noqa: PLR0917 - click passes them by name
+    sweep: str | None,
+    sweeps_dir: Path,
+    root: str | None,
+    by: str | None,
+    goal: str | None,
+    where: str | None,
+    n: int,
+    over: tuple[str, ...],
+    pareto: str | None,
+    as_json: bool,
+    manifest_name: str,
+) -> None:
+    """Say which cells were best, and which combination over its repetitions, with how sure that is.
+
+    Only cells that succeeded count. A cell's cost is that of all its attempts.
+    """
+    from sweeptool import contest
+
+    entry = contest.enter(sources.choose((), root, sweep, sweeps_dir), manifest_name)
+    if pareto is not None:
+        put(contest.front(entry, pareto, where, as_json=as_json))
+    else:
+        put(contest.ranking(entry, by, goal, expression=where, over=over or None, n=n, as_json=as_json))
+    tell(entry.source)
+    warn(entry.notes)
+
+
+commands: list[click.Command] = [manifest_summary, events_query, best]

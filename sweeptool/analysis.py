@@ -1,0 +1,210 @@
+"""Candidates and a wish go in; their ranking, the best combination over repetitions and the Pareto front come out."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+
+from sweeptool.candidates import BUILT_IN, COST, THROUGHPUT, TIME, Candidate
+from sweeptool.errors import Problem, SweepError, near
+from sweeptool.stats import Spread, spread
+from sweeptool.where import Condition
+
+MIN, MAX = "min", "max"
+_GOALS = {COST: MIN, TIME: MIN, THROUGHPUT: MAX}
+_LESS = {"loss", "losses", "error", "errors", "err", "perplexity", "ppl", "latency", "cost", "time"}
+_LESS |= {"mse", "rmse", "mae", "nll", "wer", "cer", "bpb"}
+_WORDS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+")
+_FIELDS = ("index", "id", "config", "gpu", "region", "repetition")
+_FLOAT_MAX = Decimal("1.7976931348623157e308")
+
+
+@dataclass(frozen=True, slots=True)
+class Goal:
+    """What is ranked by, which way, and who said so."""
+
+    by: str
+    way: str
+    source: str
+
+
+@dataclass(frozen=True, slots=True)
+class Excluded:
+    """A cell that is no candidate, and why."""
+
+    index: int
+    why: str
+
+
+@dataclass(frozen=True, slots=True)
+class Combination:
+    """All repetitions of one combination: ``of`` were planned, ``spread.n`` count; ``cell`` is the first of them."""
+
+    cell: Candidate
+    params: Mapping[str, str]
+    of: int
+    spread: Spread
+
+
+@dataclass(frozen=True, slots=True)
+class Ranking:
+    """The answer: ``cells`` best first with their values, ``combinations`` best mean first, what is out and why."""
+
+    goal: Goal
+    cells: tuple[tuple[Candidate, Decimal], ...]
+    combinations: tuple[Combination, ...]
+    excluded: tuple[Excluded, ...]
+    over: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Front:
+    """The cells that no other cell beats in one goal without losing in the other."""
+
+    goals: tuple[Goal, Goal]
+    cells: tuple[tuple[Candidate, tuple[Decimal, Decimal]], ...]
+    excluded: tuple[Excluded, ...]
+
+
+def goal(by: str, way: str | None, planned: tuple[str | None, str | None] = (None, None)) -> Goal:
+    """Return which way ``by`` is better: as the user says, as the plan says of its best metric, or by the name."""
+    if way is not None:
+        return Goal(by, way, "as asked")
+    if by in _GOALS:
+        return Goal(by, _GOALS[by], "the usual way")
+    if by == planned[0] and planned[1] is not None:
+        return Goal(by, planned[1], "as the spec says")
+    words = {word.lower() for word in _WORDS.findall(by)}
+    return Goal(by, MIN if words & _LESS else MAX, "from its name; --goal says otherwise")
+
+
+def rank(
+    cells: Sequence[Candidate], wish: Goal, where: Sequence[Condition] = (), over: Sequence[str] | None = None
+) -> Ranking:
+    """Return the ranking of the cells that succeeded and pass ``where``; ties go to the lowest index.
+
+    ``over`` are parameters that count as repetitions, as seeds do (None: those that are called so).
+    Raises SweepError for a name that no cell has.
+    """
+    folded = _folded(cells, over)
+    chosen = select(cells, where)
+    known(wish.by, cells)
+    values, excluded = _valued(chosen, wish.by)
+    ranked = sorted(values, key=lambda item: (_signed(item[1], wish), item[0].index))
+    matched = {cell.index for cell, _ in values} | {one.index for one in excluded}
+    combinations = _combinations(cells, {cell.index: value for cell, value in values}, matched, folded)
+    combinations.sort(key=lambda one: _place(one, wish))
+    return Ranking(wish, tuple(ranked), tuple(combinations), tuple(excluded), folded)
+
+
+def pareto(cells: Sequence[Candidate], goals: tuple[Goal, Goal], where: Sequence[Condition] = ()) -> Front:
+    """Return the Pareto front of two goals among the cells that succeeded and pass ``where``, best first in the first.
+
+    Cells with equal values in both are all on it. Raises SweepError for a name that no cell has.
+    """
+    chosen = select(cells, where)
+    for one in goals:
+        known(one.by, cells)
+    first, excluded = _valued(chosen, goals[0].by)
+    second, more = _valued([cell for cell, _ in first], goals[1].by)
+    values = {cell.index: value for cell, value in first}
+    points = [(cell, (values[cell.index], value)) for cell, value in second]
+    points.sort(key=lambda item: (_signed(item[1][0], goals[0]), _signed(item[1][1], goals[1]), item[0].index))
+    front: list[tuple[Candidate, tuple[Decimal, Decimal]]] = []
+    for cell, pair in points:
+        if not front or pair == front[-1][1] or _signed(pair[1], goals[1]) < _signed(front[-1][1][1], goals[1]):
+            front.append((cell, pair))
+    return Front(goals, tuple(front), tuple(sorted((*excluded, *more), key=lambda one: one.index)))
+
+
+def select(cells: Sequence[Candidate], where: Sequence[Condition]) -> list[Candidate]:
+    """Return the cells that pass every condition. Raises SweepError for a key that no cell has."""
+    for condition in where:
+        if cells and all(_value(cell, condition.key) is None for cell in cells):
+            keys = _keys(cells)
+            if condition.key not in keys:
+                message = f"no key '{condition.key}': there are {', '.join(keys)}"
+                raise SweepError(Problem(message, path="--where", remedy=near(condition.key, keys)))
+    return [cell for cell in cells if all(one.allows(_value(cell, one.key)) for one in where)]
+
+
+def known(by: str, cells: Sequence[Candidate]) -> None:
+    """Raise SweepError, which lists what there is, where ``by`` is no measure that any of these cells has."""
+    measured = sorted({name for cell in cells for name in cell.values} - set(BUILT_IN))
+    if by in BUILT_IN or by in measured or not any(not cell.why for cell in cells):
+        return
+    names = [*BUILT_IN, *measured]
+    what = "no run reports any metric" if not measured else f"no run reports '{by}'"
+    raise SweepError(Problem(f"{what}: there are {', '.join(names)}", path="--by", remedy=near(by, names)))
+
+
+def _valued(cells: Iterable[Candidate], by: str) -> tuple[list[tuple[Candidate, Decimal]], list[Excluded]]:
+    values: list[tuple[Candidate, Decimal]] = []
+    excluded: list[Excluded] = []
+    for cell in cells:
+        value = cell.values.get(by)
+        if cell.why:
+            excluded.append(Excluded(cell.index, cell.why))
+        elif value is None:
+            excluded.append(Excluded(cell.index, cell.missing.get(by, f"it reported no {by}")))
+        elif not value.is_finite() or abs(value) > _FLOAT_MAX:
+            excluded.append(Excluded(cell.index, f"its {by} is {'NaN' if value.is_nan() else 'infinite'}"))
+        else:
+            values.append((cell, value))
+    return values, excluded
+
+
+def _combinations(
+    cells: Sequence[Candidate], values: Mapping[int, Decimal], matched: set[int], over: tuple[str, ...]
+) -> list[Combination]:
+    groups: dict[tuple[object, ...], list[Candidate]] = {}
+    for cell in cells:
+        groups.setdefault((cell.config, cell.gpu, cell.region, *_rest(cell, over).items()), []).append(cell)
+    found = []
+    for group in groups.values():
+        if not any(cell.index in matched for cell in group):
+            continue
+        own = [values[cell.index] for cell in group if cell.index in values]
+        found.append(Combination(group[0], _rest(group[0], over), len(group), spread(own)))
+    return found
+
+
+def _rest(cell: Candidate, over: tuple[str, ...]) -> dict[str, str]:
+    return {name: value for name, value in cell.params.items() if name not in over}
+
+
+def _folded(cells: Sequence[Candidate], over: Sequence[str] | None) -> tuple[str, ...]:
+    names = sorted({name for cell in cells for name in cell.params})
+    if over is None:
+        return tuple(name for name in names if name.lower() == "seed" or name.lower().endswith("_seed"))
+    for name in over:
+        if name not in names:
+            message = f"no parameter '{name}': there are {', '.join(names) or 'none'}"
+            raise SweepError(Problem(message, path="--over", remedy=near(name, names)))
+    return tuple(over)
+
+
+def _value(cell: Candidate, key: str) -> str | Decimal | None:
+    name = key.removeprefix("param.").removeprefix("metric.")
+    if name in cell.params:
+        return cell.params[name]
+    if name in cell.values:
+        return cell.values[name]
+    value = getattr(cell, name) if name in _FIELDS else None
+    return Decimal(value) if isinstance(value, int) else value
+
+
+def _keys(cells: Sequence[Candidate]) -> list[str]:
+    params = sorted({name for cell in cells for name in cell.params})
+    return [*params, *_FIELDS, *BUILT_IN, *sorted({name for cell in cells for name in cell.values} - set(BUILT_IN))]
+
+
+def _signed(value: Decimal, wish: Goal) -> Decimal:
+    return value if wish.way == MIN else value.copy_negate()
+
+
+def _place(one: Combination, wish: Goal) -> tuple[bool, Decimal, int]:
+    mean = one.spread.mean
+    return mean is None, Decimal(0) if mean is None else _signed(mean, wish), one.cell.index

@@ -1,0 +1,171 @@
+"""A ranking or a Pareto front goes in; its lines for people, or one JSON document, come out."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Sequence
+from decimal import ROUND_HALF_UP, Decimal
+from typing import Any
+
+from sweeptool import money, tables
+from sweeptool.analysis import Combination, Excluded, Front, Goal, Ranking
+from sweeptool.candidates import COST, Candidate
+
+_TITLES = {"cost": "COST_USD", "time": "WALL_SEC", "throughput": "UNITS/S"}
+
+
+def ranking_lines(ranking: Ranking, n: int) -> Iterator[str]:
+    """Yield the ``n`` best cells, the best combinations where any was repeated, and what is left out, for people."""
+    goal = ranking.goal
+    yield f"by {tables.clean(goal.by)}, goal {goal.way} ({goal.source})"
+    yield ""
+    if not ranking.cells:
+        yield "no cell has a value to rank"
+    else:
+        yield from _cells(ranking, n)
+    if any(one.of > 1 for one in ranking.combinations):
+        yield ""
+        yield f"combinations over {', '.join(['repetitions', *map(tables.clean, ranking.over)])}"
+        yield from _combinations(ranking, n)
+    yield from _left_out(ranking.excluded)
+
+
+def front_lines(front: Front) -> Iterator[str]:
+    """Yield the Pareto front and what is left out, for people."""
+    yield "Pareto front of " + " and ".join(f"{tables.clean(one.by)} ({one.way})" for one in front.goals)
+    yield ""
+    if not front.cells:
+        yield "no cell has both values"
+    else:
+        names, rows = _varied([cell for cell, _ in front.cells])
+        titles = [_title(one.by) for one in front.goals]
+        pairs = [
+            [shown(value, goal.by) for value, goal in zip(pair, front.goals, strict=True)] for _, pair in front.cells
+        ]
+        yield from tables.plain(
+            (*names, *titles), [(*row, *pair) for row, pair in zip(rows, pairs, strict=True)], titles
+        )
+    yield from _left_out(front.excluded)
+
+
+def ranking_json(ranking: Ranking, n: int) -> str:
+    """Return the ranking as one JSON document; costs are decimal text, other values numbers."""
+    goal = ranking.goal
+    return json.dumps(
+        {
+            "by": goal.by,
+            "goal": goal.way,
+            "goal_source": goal.source,
+            "over": ["repetition", *ranking.over],
+            "cells": [
+                {"rank": place, **_identity(cell), "value": _value(value, goal)}
+                for place, (cell, value) in enumerate(ranking.cells[:n], 1)
+            ],
+            "combinations": [_combination(one, goal) for one in ranking.combinations[:n]],
+            "excluded": [{"index": one.index, "why": one.why} for one in ranking.excluded],
+        },
+        indent=2,
+    )
+
+
+def front_json(front: Front) -> str:
+    """Return the Pareto front as one JSON document."""
+    by, ways = [one.by for one in front.goals], [one.way for one in front.goals]
+    cells = [
+        {**_identity(cell), "values": [_value(value, goal) for value, goal in zip(pair, front.goals, strict=True)]}
+        for cell, pair in front.cells
+    ]
+    excluded = [{"index": one.index, "why": one.why} for one in front.excluded]
+    return json.dumps({"by": by, "goal": ways, "cells": cells, "excluded": excluded}, indent=2)
+
+
+def shown(value: Decimal, by: str) -> str:
+    """Return a value for people: dollars to the micro-dollar, anything else to six digits."""
+    return _dollars(value) if by == COST else f"{value:.6g}"
+
+
+def _cells(ranking: Ranking, n: int) -> Iterator[str]:
+    title = _title(ranking.goal.by)
+    best = ranking.cells[:n]
+    names, rows = _varied([cell for cell, _ in best])
+    lines = [
+        (str(place), *row, shown(value, ranking.goal.by))
+        for place, (row, (_, value)) in enumerate(zip(rows, best, strict=True), 1)
+    ]
+    yield from tables.plain(("RANK", *names, title), lines, ("RANK", "CELL", title))
+
+
+def _combinations(ranking: Ranking, n: int) -> Iterator[str]:
+    by, best = ranking.goal.by, ranking.combinations[:n]
+    names, rows = _varied([one.cell for one in best], ranking.over, repeated=False)
+    lines = []
+    for row, one in zip(rows, best, strict=True):
+        spread = one.spread
+        mean, sd = ("-" if value is None else shown(value, by) for value in (spread.mean, spread.sd))
+        interval = "-" if spread.ci95 is None else " .. ".join(shown(end, by) for end in spread.ci95)
+        lines.append((*row[1:], f"{spread.n} of {one.of}", mean, sd, interval))
+    right = ("N", "MEAN", "SD", "95% CI")
+    yield from tables.plain((*names[1:], *right), lines, right)
+
+
+def _left_out(excluded: Sequence[Excluded]) -> Iterator[str]:
+    if excluded:
+        yield ""
+        yield "excluded"
+        yield from (f"  cell {one.index}: {tables.clean(one.why)}" for one in excluded)
+
+
+def _varied(
+    cells: Sequence[Candidate], without: Sequence[str] = (), *, repeated: bool = True
+) -> tuple[list[str], list[list[str]]]:
+    """Return the titles and the rows that tell these cells apart."""
+    params = sorted({name for cell in cells for name in cell.params if name not in without}, key=str.encode)
+    fields = [name for name in ("config", "gpu", "region") if any(getattr(cell, name) for cell in cells)]
+    repeated = repeated and any(cell.repetition for cell in cells)
+    rows = []
+    for cell in cells:
+        row = [str(cell.index)] + [getattr(cell, name) or "-" for name in fields]
+        row += [cell.params.get(name, "-") for name in params]
+        rows.append([*row, str(cell.repetition)] if repeated else row)
+    return ["CELL", *map(str.upper, fields), *params, *(["REP"] if repeated else [])], rows
+
+
+def _identity(cell: Candidate) -> dict[str, Any]:
+    return {
+        "index": cell.index,
+        "id": cell.id,
+        "config": cell.config,
+        "gpu": cell.gpu,
+        "region": cell.region,
+        "params": dict(cell.params),
+        "repetition": cell.repetition,
+    }
+
+
+def _combination(one: Combination, goal: Goal) -> dict[str, Any]:
+    spread = one.spread
+    return {
+        "config": one.cell.config,
+        "gpu": one.cell.gpu,
+        "region": one.cell.region,
+        "params": dict(one.params),
+        "n": spread.n,
+        "of": one.of,
+        "mean": _value(spread.mean, goal),
+        "sd": _value(spread.sd, goal),
+        "ci95": None if spread.ci95 is None else [_value(end, goal) for end in spread.ci95],
+    }
+
+
+def _value(value: Decimal | None, goal: Goal) -> str | float | None:
+    if value is None:
+        return None
+    return _dollars(value) if goal.by == COST else float(value)
+
+
+def _dollars(value: Decimal) -> str:
+    return money.text(int((value * money.MICRO).to_integral_value(ROUND_HALF_UP)))
+
+
+def _title(by: str) -> str:
+    return _TITLES.get(by, by)

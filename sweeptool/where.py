@@ -1,0 +1,91 @@
+"""``KEY OP VALUE and …`` goes in; a test of a cell's values comes out. Nothing is ever evaluated as code."""
+
+from __future__ import annotations
+
+import operator
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from decimal import Decimal
+from typing import Any
+
+from sweeptool.errors import Problem, SweepError
+from sweeptool.totals import number
+
+_ORDER: Mapping[str, Callable[[Any, Any], bool]] = {
+    "<": operator.lt,
+    "<=": operator.le,
+    ">": operator.gt,
+    ">=": operator.ge,
+}
+_TOKEN = re.compile(r"""\s*(?:(?P<quoted>"[^"]*"|'[^']*')|(?P<op>!=|<=|>=|==|=|<|>|~)|(?P<word>[^\s=!<>~"']+))""")
+_REMEDY = "write KEY OP VALUE, OP one of = != < <= > >= ~, several joined by 'and'; quote a value that holds spaces"
+
+
+@dataclass(frozen=True, slots=True)
+class Condition:
+    """``key op value``. Quoted values are text; others are numbers where both sides are."""
+
+    key: str
+    op: str
+    value: str
+    number: Decimal | None
+    pattern: re.Pattern[str] | None
+
+    def allows(self, value: str | Decimal | None) -> bool:
+        """Say whether ``value`` passes; what is missing or NaN never does."""
+        if value is None or (isinstance(value, Decimal) and value.is_nan()):
+            return False
+        own = number(value) if isinstance(value, str) else value
+        if self.pattern is not None:
+            return self.pattern.search(str(value)) is not None
+        if self.op in ("=", "!="):
+            same = own == self.number if own is not None and self.number is not None else str(value) == self.value
+            return same == (self.op == "=")
+        compare = _ORDER[self.op]
+        if self.number is not None:
+            return own is not None and compare(own, self.number)
+        return isinstance(value, str) and compare(value, self.value)
+
+
+def parse(text: str) -> tuple[Condition, ...]:
+    """Return the conditions in ``text``, all of which must hold. Raises SweepError for anything else."""
+    tokens = _tokens(text)
+    conditions: list[Condition] = []
+    while True:
+        if len(tokens) < 3 or tokens[0][0] == "op" or tokens[1][0] != "op" or tokens[2][0] == "op":
+            raise SweepError(Problem(f"'{text}' is no condition", path="--where", remedy=_REMEDY))
+        (_, key), (_, op), (kind, value) = tokens[:3]
+        conditions.append(_condition(key, "=" if op == "==" else op, value, quoted=kind == "quoted"))
+        if len(tokens) == 3:
+            return tuple(conditions)
+        if tokens[3] not in (("word", "and"), ("word", "AND")):
+            raise SweepError(
+                Problem(f"'{tokens[3][1]}' stands where 'and' is expected", path="--where", remedy=_REMEDY)
+            )
+        tokens = tokens[4:]
+
+
+def _tokens(text: str) -> list[tuple[str, str]]:
+    tokens = []
+    place = 0
+    text = text.rstrip()
+    while place < len(text):
+        match = _TOKEN.match(text, place)
+        if match is None:
+            raise SweepError(Problem(f"a quote is not closed in '{text}'", path="--where", remedy=_REMEDY))
+        kind = str(match.lastgroup)
+        word = match[kind]
+        tokens.append((kind, word[1:-1] if kind == "quoted" else word))
+        place = match.end()
+    return tokens
+
+
+def _condition(key: str, op: str, value: str, *, quoted: bool) -> Condition:
+    pattern = None
+    if op == "~":
+        try:
+            pattern = re.compile(value)
+        except re.error as error:
+            raise SweepError(Problem(f"'{value}' is no regular expression: {error}", path="--where")) from error
+    return Condition(key, op, value, None if quoted else number(value), pattern)
