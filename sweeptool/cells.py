@@ -7,7 +7,7 @@ import hashlib
 import json
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from sweeptool.errors import Problem, raise_all
 from sweeptool.spec.model import Point, Settings, Spec
@@ -42,32 +42,18 @@ def number(spec: Spec, digests: Mapping[str, str]) -> tuple[Cell, ...]:
     Raises SweepError where two points would run the very same thing.
     """
     cells: list[Cell] = []
-    seen: dict[str, int] = {}
+    bounds: dict[str, list[Settings]] = {}  # of each identity, those that it came with so far
     problems: list[Problem] = []
+    identity = _Identity(spec, digests)
     for index, point in enumerate(spec.points):
-        identity = _identity(spec, point, digests)
-        first = seen.setdefault(identity, index)
-        if first != index:
-            problems.append(
-                Problem(
-                    f"cells {first} and {index} are the same: {label(point) or 'no parameters'}",
-                    source=spec.source,
-                    remedy="drop one, or use repetitions",
-                )
-            )
-        cells.append(
-            Cell(
-                index=index,
-                id=_readable(point, identity),
-                name=f"{spec.name}-{index}",
-                params=dict(sorted(point.params.items(), key=lambda item: item[0].encode())),
-                config=point.config,
-                gpu=point.gpu,
-                region=point.region,
-                repetition=point.repetition,
-                settings=point.settings,
-            )
-        )
+        own = identity.of(point)
+        before = bounds.setdefault(own, [])
+        if point.settings in before:
+            problems.append(_twice(spec, index, point))
+        # The same work under other bounds is a further run of it, told apart by its count: bounds are no identity.
+        counted = f"{own}#{len(before)}" if before else own
+        before.append(point.settings)
+        cells.append(_cell(spec.name, index, point, _digest(counted)))
     raise_all(problems)
     return tuple(cells)
 
@@ -81,31 +67,63 @@ def label(cell: Cell | Point) -> str:
     return " ".join(words)
 
 
-def _identity(spec: Spec, point: Point, digests: Mapping[str, str]) -> str:
-    settings = point.settings
-    content = {
-        "runner": [spec.runner.kind, list(spec.runner.argv)],
-        "command": settings.command,
-        "image": settings.image,
-        "env": dict(settings.env),
-        "instance_type": settings.instance_type,
-        "datacenter": settings.datacenter,
-        "spot": settings.spot,
-        "config": point.config,
-        "config_digest": digests.get(point.config or ""),
-        "gpu": point.gpu,
-        "region": point.region,
-        "params": dict(point.params),
-        "repetition": point.repetition,
-    }
-    raw = json.dumps(content, sort_keys=True, ensure_ascii=True).encode()
-    return base64.b32encode(hashlib.sha256(raw).digest()).decode().lower()
+@dataclass(frozen=True, slots=True)
+class _Identity:
+    """What each point runs, as text; the part that settings make is written once."""
+
+    spec: Spec
+    digests: Mapping[str, str]
+    written: dict[int, str] = field(default_factory=dict)
+
+    def of(self, point: Point) -> str:
+        settings = self.written.get(id(point.settings))
+        if settings is None:
+            settings = self.written[id(point.settings)] = self.settings(point.settings)
+        config = [point.config, self.digests.get(point.config or "")]
+        own = [config, point.gpu, point.region, sorted(point.params.items()), point.repetition]
+        return settings + json.dumps(own)
+
+    def settings(self, settings: Settings) -> str:
+        content = {
+            "runner": [self.spec.runner.kind, list(self.spec.runner.argv)],
+            "command": settings.command,
+            "image": settings.image,
+            "env": dict(settings.env),
+            "secrets": dict(settings.secrets),
+            "instance_type": settings.instance_type,
+            "datacenter": settings.datacenter,
+            "spot": settings.spot,
+        }
+        return json.dumps(content, sort_keys=True)
 
 
-def _readable(point: Point, identity: str) -> str:
+def _digest(identity: str) -> str:
+    return base64.b32encode(hashlib.sha256(identity.encode()).digest()).decode().lower()[:_DIGEST]
+
+
+def _cell(sweep: str, index: int, point: Point, digest: str) -> Cell:
+    return Cell(
+        index=index,
+        id=_readable(point, digest),
+        name=f"{sweep}-{index}",
+        params=dict(sorted(point.params.items(), key=lambda item: item[0].encode())),
+        config=point.config,
+        gpu=point.gpu,
+        region=point.region,
+        repetition=point.repetition,
+        settings=point.settings,
+    )
+
+
+def _twice(spec: Spec, index: int, point: Point) -> Problem:
+    message = f"cell {index} is there already: {label(point) or 'no parameters'}"
+    return Problem(message, source=spec.source, remedy="drop one, or use repetitions")
+
+
+def _readable(point: Point, digest: str) -> str:
     words = [point.gpu, point.region, *(value for _, value in sorted(point.params.items()))]
     if point.repetition:
         words.append(f"r{point.repetition}")
     slugs = [_UNSAFE.sub("_", word).strip("._") for word in words if word]
     slug = "-".join(slug for slug in slugs if slug)[:_SLUG].strip("-._")
-    return f"{slug or 'cell'}-{identity[:_DIGEST]}"
+    return f"{slug or 'cell'}-{digest}"

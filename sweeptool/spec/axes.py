@@ -41,7 +41,7 @@ def listed(node: Node, path: str, report: Report, check: Callable[[str], str] = 
     ``check`` raises ValueError for a value that this axis cannot take, and returns what makes two values one.
     """
     if not isinstance(node, List):
-        remedy = f"[{node.text}]" if isinstance(node, Text) else ""
+        remedy = f"write [{node.text}]" if isinstance(node, Text) else ""
         report.error(node, path, f"expected a list of values, got {describe(node)}", remedy)
         return None
     found: list[str] = []

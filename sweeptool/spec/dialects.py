@@ -9,30 +9,43 @@ from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 
-from sweeptool.spec import document, flags, native, nodus, tree
+from sweeptool.spec import document, flags, grid, kinds, native, nodus, templates, tree
 from sweeptool.spec.model import Flags, Spec
 from sweeptool.spec.tree import Map, Node, Report
 
 
 def load(text: bytes | str, source: str, *, said: Flags, project: Path) -> Spec:
-    """Return the sweep that a spec means, its points in index order.
-
-    ``source`` names the spec in errors; globs of ``configs`` start at ``project``.
-    Raises one SweepError with every problem of the spec.
-    """
+    """Return the sweep that a spec means. Raises one SweepError with every problem of it."""
     report = tree.report(source)
     with _no_collection():
         spec = _read(document.parse(text, report), said, project, report)
-    report.finish()
-    raw = text.encode(errors="surrogatepass") if isinstance(text, str) else text
-    return replace(spec, source=source, sha256=hashlib.sha256(raw).hexdigest(), warnings=tuple(report.warnings))
+    return _finished(spec, text, report)
+
+
+def load_grid(shorthand: str, *, said: Flags) -> Spec:
+    """Return the sweep that a shorthand means. Raises one SweepError with every problem of it."""
+    report = tree.report("--grid")
+    with _no_collection():
+        overrides = flags.read(said, templates.COMMAND, report)
+        root = grid.shorthand(shorthand, report)
+        spec = grid.read(root, overrides, report) if root.members else Spec("sweep", "grid", ())
+    return _finished(spec, shorthand, report)
 
 
 def _read(root: Node, said: Flags, project: Path, report: Report) -> Spec:
-    overrides = flags.read(said, report)
     if isinstance(root, Map) and not {"apiVersion", "kind"}.isdisjoint(root.members):
-        return nodus.read(root, overrides, report)
+        return nodus.read(root, flags.read(said, kinds.COMMAND, report), report)
+    overrides = flags.read(said, templates.COMMAND, report)
+    if isinstance(root, Map) and root.members.keys() <= set(grid.MEMBERS):
+        return grid.read(root, overrides, report)
     return native.read(root, overrides, project, report)
+
+
+def _finished(spec: Spec, text: bytes | str, report: Report) -> Spec:
+    report.finish()
+    raw = text.encode(errors="surrogatepass") if isinstance(text, str) else text
+    digest = hashlib.sha256(raw).hexdigest()
+    return replace(spec, source=report.source, sha256=digest, warnings=tuple(report.warnings))
 
 
 @contextmanager

@@ -8,7 +8,7 @@ from typing import Any
 
 from sweeptool.spec import gpus, kinds, names
 from sweeptool.spec.fields import Kind
-from sweeptool.spec.model import Flags
+from sweeptool.spec.model import Command, Flags
 from sweeptool.spec.runner import KIND
 from sweeptool.spec.tree import List, Node, Report, Text
 
@@ -40,14 +40,17 @@ CELL: Mapping[str, tuple[str, Kind[Any]]] = {
     "spot": ("spot", kinds.FLAG),
     "on_complete": ("on_complete", kinds.LINE),
     "config": ("config", kinds.LINE),
-    "command": ("command", kinds.COMMAND),
 }
 """What the command line and the grid dialect call a setting, the field that it is, and what it takes."""
 
 
-def read(flags: Flags, report: Report) -> Overrides:
-    """Return what the command line sets; what is wrong lands in the report under the option's name."""
-    sweep, cell = _fields(flags, SWEEP, report), _fields(flags, CELL, report)
+def read(flags: Flags, command: Kind[Command], report: Report) -> Overrides:
+    """Return what the command line sets; what is wrong lands in the report under the option's name.
+
+    ``command`` is the kind of a command in the spec's dialect.
+    """
+    sweep = _fields(flags, SWEEP, report)
+    cell = _fields(flags, {**CELL, "command": ("command", command)}, report)
     return Overrides(sweep, cell, _fields(flags, {"runner": ("runner", KIND)}, report).get("runner"))
 
 

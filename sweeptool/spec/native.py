@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from sweeptool.spec import configs, expand, matrix, names, runner, settings, templates
+from sweeptool.errors import near
+from sweeptool.spec import configs, expand, grid, matrix, names, runner, settings, templates
 from sweeptool.spec.expand import CONFIG, GPU, REGION, Row
 from sweeptool.spec.fields import Fields
 from sweeptool.spec.flags import Overrides
-from sweeptool.spec.model import RunnerSpec, Spec
+from sweeptool.spec.model import Point, Spec
+from sweeptool.spec.rows import Rows, settings_of
 from sweeptool.spec.tree import Map, Node, Report, Text
 
 _VARIED = {GPU: "matrix.gpu", REGION: "matrix.regions", CONFIG: "configs"}
@@ -25,14 +28,29 @@ def read(root: Node, overrides: Overrides, project: Path, report: Report) -> Spe
     cell = {**settings.present(fields, settings.CELL), **overrides.cell}
     if fields.has(settings.ENV):
         cell["env"], cell["secrets"] = fields.get(settings.ENV) or ({}, {})
-    rows = matrix.rows(fields.get(settings.MATRIX), _configs(fields, project), report)
-    _check_said_twice(rows, cell, fields)
+    sweep["runner"] = chosen = runner.chosen(sweep.get("runner"), overrides.runner, report)
+    places = _command_place(fields, cell) | runner.places(fields.node.members.get("runner"), "runner", chosen)
+    if any(fields.has(key) for key in settings.GRID):
+        _check_one_form(fields)
+        reader = Rows(report, settings_of(chosen.kind), grid.SWEEP_WIDE, "at the top")
+        rows, cell = grid.table(fields.node, cell, overrides, reader)
+        places |= reader.places
+    else:
+        rows = matrix.rows(fields.get(settings.MATRIX), _configs(fields, project), report)
+        _check_said_twice(rows, cell, fields)
     points = expand.points(rows, cell, fields.get(settings.REPETITIONS) or 1)
-    sweep["runner"] = runner.chosen(sweep.get("runner"), overrides.runner, report)
-    templates.check(points, _places(fields, cell, sweep["runner"]), sweep["runner"].argv, report)
+    templates.check(points, places, chosen.argv, report)
+    _check_prices(fields, sweep.get("prices", {}), points)
     if sweep.get("state") == "Running":
         del sweep["state"]
     return Spec(**{"name": names.default(report.source), "dialect": "native", "points": points, **sweep})
+
+
+def _check_one_form(fields: Fields) -> None:
+    for key in (settings.MATRIX, settings.CONFIGS):
+        if fields.has(key):
+            given = ", ".join(name for name in grid.MEMBERS if name in fields.node.members)
+            fields.report.error(fields.key(key), key.name, f"stands beside {given}", "say what varies in one form")
 
 
 def _configs(fields: Fields, project: Path) -> tuple[str, ...]:
@@ -48,13 +66,17 @@ def _check_said_twice(rows: Sequence[Row], cell: Mapping[str, Any], fields: Fiel
             fields.report.error(at, where, f"{path} says it already", "one of them")
 
 
-def _places(fields: Fields, cell: Mapping[str, Any], chosen: RunnerSpec) -> dict[tuple[str, ...], tuple[Node, str]]:
-    """Return where the command and the runner's argv stand in the document."""
-    places: dict[tuple[str, ...], tuple[Node, str]] = {}
-    members = fields.node.members
-    if isinstance(cell.get("command"), tuple):
-        places[cell["command"]] = (members.get("command", fields.node), "command")
-    own = members.get("runner")
-    if chosen.argv and isinstance(own, Map):
-        places[chosen.argv] = (own.members["argv"], "runner.argv")
-    return places
+def _command_place(fields: Fields, cell: Mapping[str, Any]) -> dict[tuple[str, ...], tuple[Node, str]]:
+    """Return where the command stands in the document, if it is an argv there."""
+    node, command = fields.node.members.get("command"), cell.get("command")
+    return {command: (node, "command")} if node is not None and isinstance(command, tuple) else {}
+
+
+def _check_prices(fields: Fields, prices: Mapping[str, int], points: Sequence[Point]) -> None:
+    """Warn of a price that no cell has: its misspelt name would leave a cell without one."""
+    table = fields.node.members.get("prices")
+    priced = {point.gpu for point in points} | {point.settings.instance_type for point in points}
+    used = {one for one in priced if one} | {re.split("[!:]", one)[0] for one in priced if one}
+    for name, key in table.keys.items() if isinstance(table, Map) and points else ():
+        if name in prices and name not in used:
+            fields.report.warn(key, f"prices.{name}", "no cell runs on it", near(name, used))

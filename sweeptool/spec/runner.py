@@ -77,6 +77,12 @@ def _schema() -> dict[str, Any]:
 RUNNER: Kind[RunnerSpec] = Kind(_read, _schema())
 
 
+def places(node: Node | None, path: str, spec: RunnerSpec) -> dict[tuple[str, ...], tuple[Node, str]]:
+    """Return where the runner's argv stands in the document, if it does."""
+    argv = node.members.get(_ARGV.name) if isinstance(node, Map) else None
+    return {spec.argv: (argv, member(path, _ARGV.name))} if argv is not None else {}
+
+
 def chosen(spec: RunnerSpec | None, flag: str | None, report: Report) -> RunnerSpec:
     """Return the runner that a spec and the command line agree on: the command line wins, ``local`` is the default."""
     if flag is None or (spec is not None and spec.kind == flag):

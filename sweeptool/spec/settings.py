@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from sweeptool.spec import configs, env, gpus, kinds, matrix, names, templates
+from sweeptool.spec import axes, configs, env, gpus, kinds, matrix, names, templates
 from sweeptool.spec.fields import Fields, Key, Kind, Table
 from sweeptool.spec.model import Metrics, Retry
 from sweeptool.spec.runner import RUNNER
@@ -128,7 +128,25 @@ OTHER = {
     **dict.fromkeys(("environment", "environ", "envs"), "env"),
     "priceslist": "prices",
 }
-NATIVE = Table((*SWEEP.values(), *CELL.values(), CONFIGS, ENV, MATRIX, REPETITIONS), OTHER)
+GRID: tuple[Key[Node], ...] = tuple(
+    Key(name, Kind(lambda node, _path, _report: node, schema), about)
+    for name, schema, about in (
+        ("defaults", {"type": "object", "additionalProperties": kinds.SCALAR}, "settings and parameters of every row"),
+        (
+            "params",
+            {"type": "array", "items": {"type": "object", "additionalProperties": kinds.SCALAR}},
+            "explicit rows",
+        ),
+        (
+            "grid",
+            {"type": "object", "additionalProperties": axes.LIST_SCHEMA},
+            "lists of values, by setting or parameter",
+        ),
+    )
+)
+"""What the grid dialect consists of, in place of ``matrix``."""
+
+NATIVE = Table((*SWEEP.values(), *CELL.values(), CONFIGS, ENV, MATRIX, REPETITIONS, *GRID), OTHER)
 
 
 def present(fields: Fields, table: Mapping[str, Key[Any]]) -> dict[str, Any]:
