@@ -15,10 +15,10 @@ def main() -> None:
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):  # the same bytes under every locale
             stream.reconfigure(encoding="utf-8", errors="surrogateescape")
-    sys.exit(run(sys.argv[1:]))
+    sys.exit(perform(sys.argv[1:]))
 
 
-def run(words: Sequence[str]) -> int:
+def perform(words: Sequence[str]) -> int:
     """Return the exit code of one command line. What is not the user's to mend is raised."""
     try:
         code = _dispatch(words)
