@@ -140,17 +140,25 @@ def known(by: str, cells: Sequence[Candidate]) -> None:
     raise SweepError(Problem(f"{what}: there are {', '.join(names)}", path="--by", remedy=near(by, names)))
 
 
+def value_or_why(cell: Candidate, by: str) -> Decimal | str:
+    """Return a cell's finite value, or else why it has none."""
+    value = cell.values.get(by)
+    if cell.why:
+        return cell.why
+    if value is None:
+        return cell.missing.get(by, f"it reported no {by}")
+    if not value.is_finite() or abs(value) > _FLOAT_MAX:
+        return f"its {by} is {'NaN' if value.is_nan() else 'infinite'}"
+    return value
+
+
 def _valued(cells: Iterable[Candidate], by: str) -> tuple[list[tuple[Candidate, Decimal]], list[Excluded]]:
     values: list[tuple[Candidate, Decimal]] = []
     excluded: list[Excluded] = []
     for cell in cells:
-        value = cell.values.get(by)
-        if cell.why:
-            excluded.append(Excluded(cell.index, cell.why))
-        elif value is None:
-            excluded.append(Excluded(cell.index, cell.missing.get(by, f"it reported no {by}")))
-        elif not value.is_finite() or abs(value) > _FLOAT_MAX:
-            excluded.append(Excluded(cell.index, f"its {by} is {'NaN' if value.is_nan() else 'infinite'}"))
+        value = value_or_why(cell, by)
+        if isinstance(value, str):
+            excluded.append(Excluded(cell.index, value))
         else:
             values.append((cell, value))
     return values, excluded

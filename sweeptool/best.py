@@ -37,7 +37,7 @@ def front_lines(front: Front) -> Iterator[str]:
     if not front.cells:
         yield "no cell has both values"
     else:
-        names, rows = _varied([cell for cell, _ in front.cells])
+        names, rows = varied([cell for cell, _ in front.cells])
         titles = [_title(one.by) for one in front.goals]
         pairs = [
             [shown(value, goal.by) for value, goal in zip(pair, front.goals, strict=True)] for _, pair in front.cells
@@ -87,7 +87,7 @@ def shown(value: Decimal, by: str) -> str:
 def _cells(ranking: Ranking, n: int) -> Iterator[str]:
     title = _title(ranking.goal.by)
     best = ranking.cells[:n]
-    names, rows = _varied([cell for cell, _ in best])
+    names, rows = varied([cell for cell, _ in best])
     lines = [
         (str(place), *row, shown(value, ranking.goal.by))
         for place, (row, (_, value)) in enumerate(zip(rows, best, strict=True), 1)
@@ -97,7 +97,7 @@ def _cells(ranking: Ranking, n: int) -> Iterator[str]:
 
 def _combinations(ranking: Ranking, n: int) -> Iterator[str]:
     by, best = ranking.goal.by, ranking.combinations[:n]
-    names, rows = _varied([one.cell for one in best], ranking.over, repeated=False)
+    names, rows = varied([one.cell for one in best], ranking.over, repeated=False)
     lines = []
     for row, one in zip(rows, best, strict=True):
         spread = one.spread
@@ -115,7 +115,7 @@ def _left_out(excluded: Sequence[Excluded]) -> Iterator[str]:
         yield from (f"  cell {one.index}: {tables.clean(one.why)}" for one in excluded)
 
 
-def _varied(
+def varied(
     cells: Sequence[Candidate], without: Sequence[str] = (), *, repeated: bool = True
 ) -> tuple[list[str], list[list[str]]]:
     """Return the titles and the rows that tell these cells apart."""

@@ -118,14 +118,16 @@ def _measured(
     if rate is not None:
         values[THROUGHPUT] = Decimal(str(rate))
     missing |= {name: _UNKNOWN[name] for name in (TIME, THROUGHPUT) if name not in values}
-    values |= {name: value for name, value in _metrics(run, run_dir, sweep).items() if name not in BUILT_IN}
+    values |= {name: value for name, value in metrics_of(run, sweep).items() if name not in BUILT_IN}
     return values, missing
 
 
 _UNKNOWN = {TIME: "its wall time is unknown", THROUGHPUT: "it reported no units"}
 
 
-def _metrics(run: Run, run_dir: Path | None, sweep: Sweep | None) -> dict[str, Decimal]:
+def metrics_of(run: Run, sweep: Sweep | None = None) -> dict[str, Decimal]:
+    """Return the numbers that a run reported, read where the sweep's plan says they are; oddities go to ``sweep``."""
+    run_dir = Path(run.run_dir) if run.run_dir else None
     if sweep is None or sweep.plan is None:
         return measures.metrics(run_dir)[0]
     wanted = sweep.plan.sweep["metrics"]

@@ -15,6 +15,7 @@ from sweeptool.spec.model import Point, Settings, Spec
 _UNSAFE = re.compile(r"[^A-Za-z0-9._]+")
 _SLUG = 32  # characters of an id that are for people
 _DIGEST = 10  # base32 characters of an id that tell cells apart: 50 bits
+_ENCODER = json.JSONEncoder(sort_keys=True)
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,25 +43,28 @@ def number(spec: Spec, digests: Mapping[str, str]) -> tuple[Cell, ...]:
     Raises SweepError where two points would run the very same thing.
     """
     cells: list[Cell] = []
-    bounds: dict[str, list[Settings]] = {}  # of each identity, those that it came with so far
+    times: dict[str, int] = {}  # that each identity came up
+    seen: set[tuple[str, str]] = set()  # identity and bounds
     problems: list[Problem] = []
     identity = _Identity(spec, digests)
     for index, point in enumerate(spec.points):
-        own = identity.of(point)
-        before = bounds.setdefault(own, [])
-        if point.settings in before:
+        own, bounds = identity.of(point)
+        if (own, bounds) in seen:
             problems.append(_twice(spec, index, point))
+        seen.add((own, bounds))
+        count = times[own] = times.get(own, 0) + 1
         # The same work under other bounds is a further run of it, told apart by its count: bounds are no identity.
-        counted = f"{own}#{len(before)}" if before else own
-        before.append(point.settings)
-        cells.append(_cell(spec.name, index, point, _digest(counted)))
+        cells.append(_cell(spec.name, index, point, _digest(own if count == 1 else f"{own}\0{count}")))
     raise_all(problems)
     return tuple(cells)
 
 
 def label(cell: Cell | Point) -> str:
     """Return what tells this cell from its siblings, for people: ``L4 eu lr=1e-3 r1``."""
-    words = [word for word in (cell.config, cell.gpu, cell.region) if word]
+    settings = cell.settings
+    words = [word for word in (cell.config, settings.instance_type, cell.gpu, cell.region) if word]
+    if settings.spot:
+        words.append("spot")
     words += [f"{name}={value}" for name, value in cell.params.items()]
     if cell.repetition:
         words.append(f"r{cell.repetition}")
@@ -73,32 +77,36 @@ class _Identity:
 
     spec: Spec
     digests: Mapping[str, str]
-    written: dict[int, str] = field(default_factory=dict)
+    written: dict[int, tuple[str, str]] = field(default_factory=dict)
 
-    def of(self, point: Point) -> str:
-        settings = self.written.get(id(point.settings))
-        if settings is None:
-            settings = self.written[id(point.settings)] = self.settings(point.settings)
-        config = [point.config, self.digests.get(point.config or "")]
-        own = [config, point.gpu, point.region, sorted(point.params.items()), point.repetition]
-        return settings + json.dumps(own)
+    def of(self, point: Point) -> tuple[str, str]:
+        """Return a point's identity and its bounds; NUL parts them, since no value holds one."""
+        known = self.written.get(id(point.settings))
+        if known is None:
+            known = self.written[id(point.settings)] = self.settings(point.settings), repr(point.settings)
+        settings, bounds = known
+        config = point.config or ""
+        parts = [settings, config, self.digests.get(config, ""), point.gpu or "", point.region or ""]
+        params = sorted([f"{name}={value}" for name, value in point.params.items()])
+        return "\0".join([*parts, str(point.repetition), *params]), bounds
 
     def settings(self, settings: Settings) -> str:
         content = {
-            "runner": [self.spec.runner.kind, list(self.spec.runner.argv)],
+            "runner": [self.spec.runner.kind, self.spec.runner.argv],
             "command": settings.command,
             "image": settings.image,
-            "env": dict(settings.env),
-            "secrets": dict(settings.secrets),
+            "env": settings.env,
+            "secrets": settings.secrets,
             "instance_type": settings.instance_type,
             "datacenter": settings.datacenter,
             "spot": settings.spot,
         }
-        return json.dumps(content, sort_keys=True)
+        return _ENCODER.encode(content)
 
 
 def _digest(identity: str) -> str:
-    return base64.b32encode(hashlib.sha256(identity.encode()).digest()).decode().lower()[:_DIGEST]
+    raw = hashlib.sha256(identity.encode()).digest()[:_DIGEST]
+    return base64.b32encode(raw).decode().lower()[:_DIGEST]
 
 
 def _cell(sweep: str, index: int, point: Point, digest: str) -> Cell:

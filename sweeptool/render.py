@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -15,26 +16,46 @@ from sweeptool.layout import PLAN_MARK
 from sweeptool.plan import Plan, Shard
 from sweeptool.spec.model import Command
 
-TARGETS = ("bash", "make", "slurm", "parallel")
+FILES = {"bash": "driver.sh", "make": "sweep.mk", "slurm": "sweep.sbatch", "parallel": "sweep.parallel.sh"}
+"""Each target, and what its file is called."""
+
+_TEMPLATES = {"make": "sweep.mk.j2", "slurm": "sweep.sbatch.j2", "parallel": "sweep.parallel.sh.j2"}
+_MAKE = re.compile(r"[A-Za-z0-9._ -]+")
+_ARRAY = 1000  # tasks of one Slurm array, by its usual MaxArraySize of 1001
+_SPARE = 10  # minutes a Slurm task gets beyond its cell's limit, to provision and to clean up
 
 
 def render(plan: Plan, target: str = "bash", *, remake: str = "") -> str:
     """Return the file that runs ``plan`` under ``target``; ``remake`` is the command that makes it again."""
-    return _render_driver(plan, remake)
+    if target == "bash":
+        return _driver(plan, remake)
+    spec = plan.spec
+    size = len(plan.shards)
+    chunks = range(0, size, _ARRAY)
+    template = environment_of("driver").get_template(_TEMPLATES[target])
+    return template.render(
+        title=_title(plan),
+        version=__version__,
+        source=spec.source,
+        remake=remake or f"sweeptool render --target={target} {shell.word(spec.source)} > {FILES[target]}",
+        name=spec.name,
+        size=size,
+        last=min(size, _ARRAY) - 1 if target == "slurm" else size - 1,
+        jobs=plan.max_parallel,
+        minutes=_minutes(plan),
+        offsets=[{"words": _chunk(start, size) if size > _ARRAY else ()} for start in chunks],
+        ids=[shard.cell.id for shard in plan.shards],
+        cells=[{"id": shard.cell.id, "index": shard.cell.index} for shard in plan.shards],
+    )
 
 
-def _render_driver(plan: Plan, remake: str) -> str:
+def _driver(plan: Plan, remake: str) -> str:
     spec = plan.spec
     environment, argvs = _environment(plan.shards)
     head, tail = _common(argvs)
-    cap = f", at most {money.dollars(spec.max_cost)}" if spec.max_cost is not None else ""
-    title = (
-        f"{spec.name}: {len(plan.shards)} cells through the runner {spec.runner.kind}, "
-        f"at most {plan.max_parallel} at a time{cap}."
-    )
     template = environment_of("driver").get_template("driver.sh.j2")
     return template.render(
-        title=title,
+        title=_title(plan),
         version=__version__,
         source=spec.source,
         sha256=spec.sha256,
@@ -63,6 +84,25 @@ def _render_driver(plan: Plan, remake: str) -> str:
         ],
         plan=freeze(plan),
     )
+
+
+def _title(plan: Plan) -> str:
+    spec = plan.spec
+    cap = f", at most {money.dollars(spec.max_cost)}" if spec.max_cost is not None else ""
+    cells = "1 cell" if len(plan.shards) == 1 else f"{len(plan.shards)} cells"
+    return f"{spec.name}: {cells} through the runner {spec.runner.kind}, at most {plan.max_parallel} at a time{cap}."
+
+
+def _minutes(plan: Plan) -> int:
+    """Return the time limit of a Slurm task: the longest cell's, with room to clean up; 0 is no limit."""
+    limits = [shard.cell.settings.max_runtime for shard in plan.shards]
+    known = [limit for limit in limits if limit is not None]
+    return -(-max(known) // 60) + _SPARE if len(known) == len(limits) else 0
+
+
+def _chunk(start: int, size: int) -> tuple[str, ...]:
+    """Return the options of ``sbatch`` for the cells from ``start`` on."""
+    return f"--array=0-{min(_ARRAY, size - start) - 1}", f"--export=ALL,OFFSET={start}"
 
 
 def freeze(plan: Plan) -> Iterable[str]:
@@ -112,7 +152,12 @@ def environment_of(folder: str) -> jinja2.Environment:
         comment_end_string="##}",
     )
     environment.filters.update(
-        word=shell.word, words=shell.words, command=shell.command, comment=shell.comment, planline=_planline
+        word=shell.word,
+        words=shell.words,
+        command=shell.command,
+        comment=shell.comment,
+        planline=_planline,
+        target=_target,
     )
     environment.globals["raw"] = lambda name: _partial(templates / folder / name)
     return environment
@@ -124,6 +169,14 @@ def _partial(path: Path) -> str:
 
 def _planline(text: str) -> str:
     return PLAN_MARK + text
+
+
+def _target(value: str | int) -> str:
+    """Return ids and numbers as they are, for make; nothing else may stand in its files."""
+    text = str(value)
+    if not _MAKE.fullmatch(text):
+        raise ValueError(f"'{text}' cannot stand in a Makefile")
+    return text
 
 
 def _argv(command: Command) -> Sequence[str]:

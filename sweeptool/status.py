@@ -130,7 +130,7 @@ def _phase(cells: tuple[CellStatus, ...], state: State, *, driven: bool) -> tupl
         return "Succeeded", ""
     if state.request == CANCELLED and not driven:
         return "Cancelled", "Requested"
-    if driven:
+    if driven or "Running" in phases:
         return "Running", ""
     if not state.attempts and state.request is None:
         return "Pending", ""
@@ -140,7 +140,7 @@ def _phase(cells: tuple[CellStatus, ...], state: State, *, driven: bool) -> tupl
         return "Suspended", _REASONS[state.stopped]
     if phases <= {"Succeeded", "Failed"}:
         return "Failed", "CellsFailed"
-    return ("Running", "") if RUNNING in phases and state.closed_at is None else ("Suspended", "Interrupted")
+    return "Suspended", "Interrupted"
 
 
 def _rate(cell: CellStatus) -> Decimal:

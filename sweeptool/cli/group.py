@@ -108,9 +108,9 @@ def explain(error: Exception) -> int:
 
 def _misuse(error: click.ClickException) -> str:
     """Return click's own words on one line, with the nearest option or the page that lists them all."""
-    text = " ".join(error.format_message().split())
+    text = " ".join(error.format_message().split()).removesuffix(".")
     context = error.ctx if isinstance(error, click.UsageError) else None
-    if context is None or text.endswith(")"):
+    if context is None or "(see " in text or "did you mean" in text:
         return text
     hint = f"see '{context.command_path} --help'"
     if isinstance(error, click.NoSuchOption):

@@ -102,7 +102,7 @@ def find(sweep: str | None, sweeps_dir: Path) -> SweepDir:
     return locate.find(sweep, sweeps_dir)
 
 
-def write(text: str, output: Path | None, *, executable: bool = False) -> None:
+def write(text: str | bytes, output: Path | None, *, executable: bool = False) -> None:
     """Write ``text`` to ``output`` whole or not at all; stdout where it is None or ``-``."""
     from sweeptool import files
 
@@ -110,7 +110,7 @@ def write(text: str, output: Path | None, *, executable: bool = False) -> None:
         click.echo(text, nl=False)
         return
     try:
-        files.replace(output, text.encode(), mode=0o755 if executable else 0o644)
+        files.replace(output, text.encode() if isinstance(text, str) else text, mode=0o755 if executable else 0o644)
     except OSError as error:
         raise SweepError(Problem(f"cannot be written: {error.strerror}", source=str(output))) from error
 
@@ -118,6 +118,7 @@ def write(text: str, output: Path | None, *, executable: bool = False) -> None:
 def remake(values: dict[str, Any], target: str) -> str:
     """Return the command line that renders the same driver again."""
     from sweeptool import shell
+    from sweeptool.render import FILES
 
     given = ["sweeptool", "render", *([values["spec"]] if values["spec"] else [])]
     for name in ("--grid", "--command", *(name for name, _ in _FLAGS)):
@@ -128,7 +129,7 @@ def remake(values: dict[str, Any], target: str) -> str:
         given.append("--spot" if values["spot"] else "--no-spot")
     if target != "bash":
         given.append(f"--target={target}")
-    return shell.words(given) + " > driver.sh"
+    return f"{shell.words(given)} > {FILES[target]}"
 
 
 def old_cells(old: str, sweeps_dir: Path, values: dict[str, Any]) -> dict[str, tuple[str, bool]]:

@@ -9,7 +9,7 @@ from pathlib import Path
 import click
 
 from sweeptool import layout, sources, summary
-from sweeptool.cli.options import sweep_argument, sweeps_option
+from sweeptool.cli.options import sweep_argument, sweeps_option, write
 from sweeptool.sources import Source
 from sweeptool.tables import clean
 
@@ -151,4 +151,35 @@ def best(  # noqa: PLR0917 - click passes them by name
     warn(entry.notes)
 
 
-commands: list[click.Command] = [manifest_summary, events_query, best]
+@click.command("collect")
+@ROOT
+@SWEEP
+@sweeps_option
+@click.option("-o", "output", default="-", metavar="FILE", help="Ends in .csv, .json or .parquet; - is CSV to stdout.")
+@NAME
+def collect(root: str | None, sweep: str | None, sweeps_dir: Path, output: str, manifest_name: str) -> None:
+    """Write one tidy row a cell and attempt: parameters, metrics, cost, times, git commit."""
+    from sweeptool import collect as tidy
+
+    source = sources.choose((), root, sweep, sweeps_dir)
+    rows, found = tidy.tidy(source, manifest_name)
+    write(tidy.encoded(rows, output), Path(output))
+    tell(source)
+    warn(found.lines())
+
+
+@click.command("compare")
+@click.argument("a")
+@click.argument("b")
+@sweeps_option
+@click.option("--by", metavar="WHAT", help="cost, time, throughput or a metric of the cells of two sweeps.")
+@click.option("--json", "as_json", is_flag=True, help="One JSON document.")
+def compare(a: str, b: str, sweeps_dir: Path, by: str | None, as_json: bool) -> None:
+    """Show two sweeps, or two manifests or run dirs, side by side."""
+    from sweeptool import compare as comparison
+
+    found = comparison.compare(a, b, by, sweeps_dir)
+    put([comparison.as_json(found)] if as_json else comparison.lines(found))
+
+
+commands: list[click.Command] = [manifest_summary, events_query, best, collect, compare]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import signal
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
@@ -39,6 +39,8 @@ class Desk:
     retry: Retry
     say: Callable[[str], None]
     launch_delay: float = 0
+    whole: bool = True  # False: just one cell, called by make, Slurm or parallel
+    scope: Sequence[Job] = ()  # the cells that this driver is answerable for
     pending: Pending = field(default_factory=Pending)
     jobs: dict[str, Job] = field(default_factory=dict)
     adopted: dict[tuple[str, int], float] = field(default_factory=dict)  # attempt -> when it was last looked for
@@ -53,7 +55,9 @@ class Desk:
         """Sort out what earlier drivers left, then queue what still has to run (``only``: just these indexes)."""
         self.jobs = {job.id: job for job in self.frozen.jobs}
         indexes = list(range(len(self.frozen.jobs)) if only is None else only)
-        mine = {self.frozen.jobs[index].id for index in indexes}
+        self.whole = only is None
+        self.scope = [self.frozen.jobs[index] for index in indexes]
+        mine = {job.id for job in self.scope}
         for attempt in list(self.book.state.running.values()):
             if only is None or attempt.cell in mine:
                 self._meet(attempt)
@@ -177,11 +181,12 @@ class Desk:
         state = self.book.state
         code = decision.code
         if not decision.why:
-            code = 0 if all(state.succeeded(job.id) for job in self.frozen.jobs) else FAILED
+            code = 0 if all(state.succeeded(job.id) for job in self.scope) else FAILED
         if decision.why == "budget" and (index := self.pending.head(time.monotonic())) is not None:
             self._hold(refused(state, self.rules, self.frozen.jobs[index]), self.frozen.jobs[index])
         stopped = [{"event": "stopped", "why": decision.why}] if decision.why else []
-        self._quietly(*stopped, {"event": "closed", "exit_code": code})
+        if self.whole:
+            self._quietly(*stopped, {"event": "closed", "exit_code": code})
         return f"end {code}"
 
     # ---- settling

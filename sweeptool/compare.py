@@ -1,0 +1,169 @@
+"""Two sweeps or two manifests go in; what they have in common and where they differ comes out, side by side."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+from pathlib import Path
+from typing import Any
+
+from sweeptool import analysis, best, candidates, layout, locate, manifest, money, sweeps, tables, totals
+from sweeptool.analysis import Goal
+from sweeptool.candidates import COST, Candidate
+from sweeptool.errors import Problem, SweepError
+
+MISSING = "-"
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """One thing of both: its name, its value in A and in B as text, None where it has none."""
+
+    name: str
+    a: str | None
+    b: str | None
+
+    @property
+    def same(self) -> bool:
+        return self.a == self.b
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """``facts`` about both; ``cells`` with their value in each, by combination, empty for manifests."""
+
+    names: tuple[str, str]
+    facts: tuple[Line, ...]
+    by: str | None = None
+    cells: tuple[tuple[Candidate, Decimal | str, Decimal | str], ...] = ()
+
+
+def compare(a: str, b: str, by: str | None, sweeps_dir: Path) -> Comparison:
+    """Return ``a`` and ``b`` side by side: manifests (or run dirs), or sweeps and their cells by the value ``by``.
+
+    Raises SweepError where either is neither, or one is a sweep and the other a manifest.
+    """
+    paths = [_manifest(one) for one in (a, b)]
+    if all(paths):
+        facts = [manifest.read(path).raw for path in paths if path]
+        return Comparison((a, b), tuple(_facts(*map(_flat, facts))))
+    if any(paths):
+        file, other = (a, b) if paths[0] else (b, a)
+        raise SweepError(Problem(f"{file} is a manifest and {other} is none", remedy="compare two of a kind"))
+    return _sweeps(sweeps.read(locate.find(a, sweeps_dir)), sweeps.read(locate.find(b, sweeps_dir)), by)
+
+
+def lines(found: Comparison) -> Iterator[str]:
+    """Yield the comparison for people; ``*`` marks what differs."""
+    rows = [("" if fact.same else "*", fact.name, fact.a or MISSING, fact.b or MISSING) for fact in found.facts]
+    yield from tables.plain(("", "", *found.names), rows)
+    if found.by is None:
+        return
+    yield ""
+    names, varied = best.varied([cell for cell, _, _ in found.cells])
+    cells = []
+    for row, (_, first, second) in zip(varied, found.cells, strict=True):
+        both = isinstance(first, Decimal) and isinstance(second, Decimal)
+        change = (
+            best.shown(second - first, found.by) if isinstance(first, Decimal) and isinstance(second, Decimal) else ""
+        )
+        cells.append((*row[1:], *(_shown(value, found.by) for value in (first, second)), change if both else MISSING))
+    yield tables.clean(found.by)
+    yield from tables.plain((*names[1:], *found.names, "B - A"), cells, (*found.names, "B - A"))
+
+
+def as_json(found: Comparison) -> str:
+    """Return the comparison as one JSON document; a value that is not known is null with ``why``."""
+    facts = [{"name": one.name, "a": one.a, "b": one.b, "same": one.same} for one in found.facts]
+    cells = [
+        {
+            "gpu": cell.gpu,
+            "region": cell.region,
+            "config": cell.config,
+            "params": dict(cell.params),
+            "repetition": cell.repetition,
+            "a": _json(first, found.by),
+            "b": _json(second, found.by),
+        }
+        for cell, first, second in found.cells
+    ]
+    return json.dumps(
+        {"a": found.names[0], "b": found.names[1], "facts": facts, "by": found.by, "cells": cells}, indent=2
+    )
+
+
+def _manifest(path: str) -> Path | None:
+    place = Path(path)
+    if place.is_file():
+        return place
+    inside = place / layout.MANIFEST
+    return inside if inside.is_file() else None
+
+
+def _flat(raw: Mapping[str, Any], prefix: str = "") -> dict[str, str]:
+    found: dict[str, str] = {}
+    for key, value in raw.items():
+        if isinstance(value, Mapping):
+            found |= _flat(value, f"{prefix}{key}.")
+        elif isinstance(value, list) and all(isinstance(one, Mapping) for one in value):
+            for place, one in enumerate(value):
+                found |= _flat(one, f"{prefix}{key}.{one.get('label', place)}.")
+        elif value is not None:
+            found[prefix + key] = value if isinstance(value, str) else manifest.shown(value)
+    return found
+
+
+def _facts(a: Mapping[str, str], b: Mapping[str, str]) -> Iterator[Line]:
+    for name in dict.fromkeys((*a, *b)):
+        yield Line(name, a.get(name), b.get(name))
+
+
+def _sweeps(a: sweeps.Sweep, b: sweeps.Sweep, by: str | None) -> Comparison:
+    planned = a.plan.sweep["metrics"]["best"] if a.plan else None
+    wish = analysis.goal(by or planned or COST, None)
+    first, second = candidates.of_sweep(a), candidates.of_sweep(b)
+    analysis.known(wish.by, [*first, *second])
+    names = (a.name, b.name) if a.name != b.name else (str(a.where.path), str(b.where.path))
+    return Comparison(names, tuple(_facts(_totals(a), _totals(b))), wish.by, tuple(_matched(first, second, wish)))
+
+
+def _totals(sweep: sweeps.Sweep) -> dict[str, str]:
+    sums = totals.of(sweep.found.runs)
+    counts = ("succeeded", "failed", "interrupted", "lost", "unknown_cost")
+    return {
+        "sweep_id": sweep.state.sweep_id or MISSING,
+        "cells": str(len(sweep.jobs)),
+        "attempts": str(sums.runs),
+        **{name: str(getattr(sums, name)) for name in counts},
+        "wall_time_sec": f"{sums.wall_seconds:f}",
+        "cost_usd": money.text(sums.cost),
+    }
+
+
+def _matched(
+    a: Sequence[Candidate], b: Sequence[Candidate], wish: Goal
+) -> Iterator[tuple[Candidate, Decimal | str, Decimal | str]]:
+    """Yield the cells of either, in order, matched by what varies: their ids also hold the command."""
+    first, second = ({_combination(cell): cell for cell in cells} for cells in (a, b))
+    for key in dict.fromkeys((*first, *second)):
+        yield first.get(key) or second[key], _valued(first.get(key), wish.by), _valued(second.get(key), wish.by)
+
+
+def _combination(cell: Candidate) -> tuple[object, ...]:
+    return cell.config, cell.gpu, cell.region, cell.repetition, *cell.params.items()
+
+
+def _valued(cell: Candidate | None, by: str) -> Decimal | str:
+    return "no such cell" if cell is None else analysis.value_or_why(cell, by)
+
+
+def _shown(value: Decimal | str, by: str) -> str:
+    return value if isinstance(value, str) else best.shown(value, by)
+
+
+def _json(value: Decimal | str, by: str | None) -> dict[str, Any]:
+    if isinstance(value, str):
+        return {"value": None, "why": value}
+    return {"value": best.shown(value, COST) if by == COST else float(value), "why": None}
