@@ -100,6 +100,7 @@ def make(spec: Spec, project: Path) -> Plan:
     a value that the system cannot pass to a program.
     """
     runner = RUNNERS[spec.runner.kind]
+    spec = runner.complete(spec, project)
     digests, missing = _digests(spec, project)
     raise_all(missing)
     spec = runner.complete(spec, project)

@@ -66,8 +66,8 @@ def _driver(plan: Plan, remake: str) -> str:
         max_parallel=spec.max_parallel,
         programs=sorted(plan.runner.needs(spec)),
         files=sorted(plan.digests),
-        before=[_argv(command) for command in spec.before],
-        after=[_argv(command) for command in spec.after],
+        before=[*map(_argv, spec.before), *_validation(plan)],
+        after=[*map(_argv, spec.after)],
         head=head,
         tail=tail,
         environment=[*environment, *_secrets(plan.shards)],
@@ -169,6 +169,12 @@ def _partial(path: Path) -> str:
 
 def _planline(text: str) -> str:
     return PLAN_MARK + text
+
+
+def _validation(plan: Plan) -> Sequence[Sequence[str]]:
+    if not plan.spec.validate:
+        return ()
+    return plan.runner.validation(plan.spec, [shard.cell for shard in plan.shards])
 
 
 def _target(value: str | int) -> str:

@@ -14,7 +14,7 @@ _PROGRAM = re.compile(r"[A-Za-z0-9_./+-]+")
 _KEYWORDS = frozenset(
     "if then else elif fi case esac for select while until do done in function time coproc".split()  # noqa: SIM905
 )
-_VARIABLES = {"attempt": "$attempt", "attempt_dir": "$attempt_dir", "sweeptool": "$SWEEPTOOL"}
+_VARIABLES = {"attempt": "$attempt", "attempt_dir": "$attempt_dir", "sweeptool": "$SWEEPTOOL", "sweep_dir": "$SWEEP_DIR"}
 
 
 def word(value: str | int) -> str:

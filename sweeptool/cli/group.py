@@ -15,7 +15,7 @@ from sweeptool.errors import FAILED, USAGE, SweepError, near
 
 MODULES = {
     "make": ("init", "validate", "plan", "render", "schema"),
-    "run": ("run", "ledger", "status", "list", "logs", "budget"),
+    "run": ("run", "ledger", "job-config", "status", "list", "logs", "budget"),
     "control": ("suspend", "resume", "cancel"),
     "read": ("manifest-summary", "best", "events-query", "collect", "report", "compare"),
     "recover": ("recover",),

@@ -53,6 +53,17 @@ def ledger(
     context.exit(serve(SweepDir(directory), driver, pid, max_parallel=max_parallel, cap=cap, only=only))
 
 
+@click.command("job-config", hidden=True)
+@click.argument("directory", type=click.Path(path_type=Path))
+@click.argument("index", type=int)
+def job_config(directory: Path, index: int) -> None:
+    """Write the job config of one cell, as its first attempt would get it, under DIRECTORY/validate."""
+    from sweeptool import frozen
+    from sweeptool.ledger import desk
+
+    desk.rehearse(SweepDir(directory), frozen.read(SweepDir(directory).plan), index, Path())
+
+
 @click.command()
 @options.sweep_argument
 @click.option("--watch", "-w", is_flag=True, help="go on showing it until it ends")
@@ -133,4 +144,4 @@ def budget(
     context.exit(budgets.verdict(found))
 
 
-commands: list[click.Command] = [run, ledger, status, list_, logs, budget]
+commands: list[click.Command] = [run, ledger, job_config, status, list_, logs, budget]

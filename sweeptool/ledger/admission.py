@@ -49,19 +49,21 @@ class End:
 Decision = Launch | Wait | Interrupt | End
 
 
-def decide(state: State, rules: Rules, head: Job | None, *, signal: int = 0, told: bool = False) -> Decision:
+def decide(
+    state: State, rules: Rules, head: Job | None, own: int, *, signal: int = 0, told: bool = False
+) -> Decision:
     """Return what to do next.
 
-    ``head`` is the next job that is ready, None where none is; ``signal`` the number of the signal that
+    ``own`` counts the attempts in flight that this driver answers for: all of them, or its one cell's. ``head`` is the next job that is ready, None where none is; ``signal`` the number of the signal that
     stopped the driver; ``told`` says that the shards know of a cancellation already.
     """
     stop = _stop(state, rules, signal)
     if stop is not None:
-        if state.running and state.request == CANCELLED and not told:
+        if own and state.request == CANCELLED and not told:
             return Interrupt()
-        return Wait() if state.running else stop
+        return Wait() if own else stop
     if head is None:
-        return Wait() if state.running else End(0)
+        return Wait() if own else End(0)
     if rules.max_parallel and len(state.running) >= rules.max_parallel:
         return Wait()
     refusal = refused(state, rules, head)

@@ -12,13 +12,14 @@ from pathlib import Path
 
 from sweeptool.errors import FAILED, INTERNAL, SweepError
 from sweeptool.frozen import Frozen, Job
-from sweeptool.layout import AttemptDir
+from sweeptool.layout import AttemptDir, SweepDir
 from sweeptool.ledger import liveness, settlement, spacing, voice
 from sweeptool.ledger.admission import End, Interrupt, Launch, Rules, Wait, decide, refused
 from sweeptool.ledger.book import Book
 from sweeptool.ledger.pending import Pending
 from sweeptool.ledger.state import FAILED as CELL_FAILED
 from sweeptool.ledger.state import LOST, RUNNING, Attempt, settled_event
+from sweeptool.runners import RUNNERS
 from sweeptool.runners.base import Runner
 from sweeptool.spec.model import Retry
 
@@ -70,11 +71,11 @@ class Desk:
         state = self.book.state
         now = time.monotonic()
         if self.fatal:
-            return "wait" if state.running else f"end {self.fatal}"
+            return "wait" if self._own() else f"end {self.fatal}"
         with self.book.writing():
             index = self.pending.head(now)
             job = None if index is None else self.frozen.jobs[index]
-            decision = decide(state, self.rules, job, signal=self.signal, told=self.told)
+            decision = decide(state, self.rules, job, self._own(), signal=self.signal, told=self.told)
             if isinstance(decision, Interrupt):
                 self.told = True
                 return "interrupt"
@@ -164,8 +165,7 @@ class Desk:
         return f"launch {job.index} {number}"
 
     def _admit(self, job: Job, number: int, where: AttemptDir, event: dict[str, object]) -> None:
-        sweep = {"sweep": self.frozen.name, "sweep_id": self.book.state.sweep_id, "sweep_size": len(self.frozen.jobs)}
-        self.runner.prepare({**job.record, **sweep, "attempt": number}, where, self.project)
+        self.runner.prepare(briefed(self.frozen, job, number, self.book.state.sweep_id or ""), where, self.project)
         self.book.record(event)
 
     def _hold(self, why: str, job: Job | None) -> None:
@@ -190,6 +190,14 @@ class Desk:
         return f"end {code}"
 
     # ---- settling
+
+    def _own(self) -> int:
+        """Return how many attempts in flight this driver answers for."""
+        running = self.book.state.running
+        if self.whole:
+            return len(running)
+        mine = {job.id for job in self.scope}
+        return sum(cell in mine for cell, _ in running)
 
     def _missing(self, job: Job) -> bool:
         last = self.book.state.last(job.id)
@@ -289,3 +297,21 @@ def _overdue(attempt: Attempt, job: Job | None) -> bool:
         return False
     age = (datetime.now(UTC) - datetime.fromisoformat(attempt.admitted_at)).total_seconds()
     return age > job.max_runtime + _GRACE
+
+
+def rehearse(sweep: SweepDir, frozen: Frozen, index: int, project: Path) -> None:
+    """Write what the runner needs for cell ``index`` into ``validate/<index>`` of the sweep, and launch nothing."""
+    where = AttemptDir(sweep.path / "validate" / str(index))
+    where.path.mkdir(parents=True, exist_ok=True)
+    job = frozen.jobs[index]
+    RUNNERS[frozen.sweep["runner"]].prepare(briefed(frozen, job, 1, _sweep_id(sweep)), where, project)
+
+
+def briefed(frozen: Frozen, job: Job, attempt: int, sweep_id: str) -> dict[str, object]:
+    """Return a cell's record as a runner prepares an attempt from it."""
+    sweep = {"sweep": frozen.name, "sweep_id": sweep_id, "sweep_size": len(frozen.jobs)}
+    return {**job.record, **sweep, "attempt": attempt}
+
+
+def _sweep_id(sweep: SweepDir) -> str:
+    return sweep.sweep_id.read_text().strip()

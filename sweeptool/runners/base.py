@@ -18,7 +18,8 @@ from sweeptool.spec.model import Retry, Spec
 ATTEMPT = "\0attempt\0"
 ATTEMPT_DIR = "\0attempt_dir\0"
 SWEEPTOOL = "\0sweeptool\0"
-MARKS = {ATTEMPT: "{attempt}", ATTEMPT_DIR: "{attempt_dir}", SWEEPTOOL: "sweeptool"}  # as a person reads them
+SWEEP_DIR = "\0sweep_dir\0"
+MARKS = {ATTEMPT: "{attempt}", ATTEMPT_DIR: "{attempt_dir}", SWEEPTOOL: "sweeptool", SWEEP_DIR: "{sweep_dir}"}  # as a person reads them
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,6 +63,9 @@ class Runner(Protocol):
     def complete(self, spec: Spec, project: Path) -> Spec:
         """Return ``spec`` with what the runner's own files say about bounds and prices, where the spec is silent."""
 
+    def complete(self, spec: Spec, project: Path) -> Spec:
+        """Return ``spec`` with what the runner knows where the spec is silent: prices, bounds."""
+
     def check(self, spec: Spec, project: Path) -> Sequence[Problem]:
         """Return what this runner cannot honour in ``spec``, before anything is rendered."""
 
@@ -73,6 +77,9 @@ class Runner(Protocol):
 
     def needs(self, spec: Spec) -> Sequence[str]:
         """Return the programs that must be on PATH."""
+
+    def validation(self, spec: Spec, cells: Sequence[Cell]) -> Sequence[tuple[str, ...]]:
+        """Return the commands that check what would be run, once, before the first launch."""
 
     def prepare(self, job: Mapping[str, Any], attempt: AttemptDir, project: Path) -> None:
         """Write what one attempt needs beside its logs (a concrete job config), just before its launch."""

@@ -31,6 +31,9 @@ class Command:
     def complete(self, spec: Spec, project: Path) -> Spec:  # noqa: ARG002 - the Protocol's
         return spec
 
+    def complete(self, spec: Spec, project: Path) -> Spec:  # noqa: ARG002 - the Protocol's
+        return spec
+
     def check(self, spec: Spec, project: Path) -> Sequence[Problem]:  # noqa: ARG002 - the Protocol's
         template = spec.runner.argv
         if not template:
@@ -56,6 +59,9 @@ class Command:
 
     def needs(self, spec: Spec) -> Sequence[str]:
         return [word for word in spec.runner.argv[:1] if "/" not in word and "{" not in word]
+
+    def validation(self, spec: Spec, cells: Sequence[Cell]) -> Sequence[tuple[str, ...]]:  # noqa: ARG002 - the Protocol's
+        return ()
 
     def prepare(self, job: Mapping[str, Any], attempt: AttemptDir, project: Path) -> None:
         """Do nothing: the program takes all it needs from its argv and its environment."""

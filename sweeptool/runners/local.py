@@ -35,6 +35,9 @@ class Local:
     def complete(self, spec: Spec, project: Path) -> Spec:  # noqa: ARG002 - the Protocol's
         return spec
 
+    def complete(self, spec: Spec, project: Path) -> Spec:  # noqa: ARG002 - the Protocol's
+        return spec
+
     def check(self, spec: Spec, project: Path) -> Sequence[Problem]:  # noqa: ARG002 - the Protocol's
         problems = []
         if spec.dialect != "nodus":
@@ -81,6 +84,9 @@ class Local:
             if command
         }
         return sorted(word for word in firsts if "/" not in word and "{" not in word)
+
+    def validation(self, spec: Spec, cells: Sequence[Cell]) -> Sequence[tuple[str, ...]]:  # noqa: ARG002 - the Protocol's
+        return ()
 
     def prepare(self, job: Mapping[str, Any], attempt: AttemptDir, project: Path) -> None:
         """Do nothing: the run dir is made by ``local-run`` itself."""

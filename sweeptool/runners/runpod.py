@@ -14,7 +14,7 @@ from sweeptool.errors import Problem, SweepError
 from sweeptool.layout import AttemptDir
 from sweeptool.runners import gpus, jobconfig, lint, pods, prices, refusals, verdicts, words
 from sweeptool.runners import template as templates
-from sweeptool.runners.base import ATTEMPT_DIR, Evidence, Verdict
+from sweeptool.runners.base import ATTEMPT_DIR, SWEEP_DIR, SWEEPTOOL, Evidence, Verdict
 from sweeptool.runners.gpus import Table
 from sweeptool.runners.template import Bounds, Template
 from sweeptool.spec import braces
@@ -81,6 +81,15 @@ class Runpod:
 
     def needs(self, spec: Spec) -> Sequence[str]:  # noqa: ARG002 - the Protocol's
         return (PROGRAM, pods.CLIENT, "ssh", "rsync")
+
+    def validation(self, spec: Spec, cells: Sequence[Cell]) -> Sequence[tuple[str, ...]]:  # noqa: ARG002 - the Protocol's
+        """Return, for the first cell of each config, the making of its job config and the runner's own check of it."""
+        firsts = {cell.config: str(cell.index) for cell in reversed(cells)}
+        commands: list[tuple[str, ...]] = []
+        for index in sorted(firsts.values(), key=int):
+            commands.append((SWEEPTOOL, "job-config", SWEEP_DIR, index))
+            commands.append((PROGRAM, "validate", "--config", f"{SWEEP_DIR}/validate/{index}/job.yaml", "--all"))
+        return commands
 
     def prepare(self, job: Mapping[str, Any], attempt: AttemptDir, project: Path) -> None:
         """Write ``job.yaml``; before a second attempt, delete what an unclear creation of the first left behind."""
@@ -191,7 +200,7 @@ def _reconcile(job: Mapping[str, Any], attempt: AttemptDir) -> None:
     except OSError:
         return
     for each in wanted:
-        for pod in pods.named(listed, jobconfig.suffix(each)):
+        for pod in pods.of_attempt(listed, job["sweep_id"], job["index"], each["attempt"]):
             pods.run(pods.release(pod.id))
 
 
