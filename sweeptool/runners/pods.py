@@ -97,10 +97,15 @@ def listed() -> Sequence[Pod]:
     ]
 
 
-def named(pods: Sequence[Pod], ending: str) -> Sequence[Pod]:
-    """Return those whose name ends in ``ending`` and the runner's time stamp."""
-    pattern = re.compile(rf"(?:.*-)?{re.escape(ending)}-\d{{8}}T\d{{6}}Z")
-    return [pod for pod in pods if pattern.fullmatch(pod.name)]
+def of_attempt(pods: Sequence[Pod], sweep_id: str, index: int, attempt: int) -> Sequence[Pod]:
+    """Return those whose name says that they are this attempt's."""
+    return [pod for pod in pods if place(pod, sweep_id) == (index, attempt)]
+
+
+def place(pod: Pod, sweep_id: str) -> tuple[int, int] | None:
+    """Return (index, attempt) of the attempt of this sweep that the pod's name names, None where it names none."""
+    found = re.fullmatch(rf"(?:.*-)?{re.escape(sweep_id)}-(\d+)-a(\d+)-\d{{8}}T\d{{6}}Z", pod.name)
+    return (int(found[1]), int(found[2])) if found else None
 
 
 def release(pod_id: str) -> tuple[str, ...]:

@@ -25,6 +25,7 @@ _DEGRADED = re.compile(
     r"|^\[warn\] optional pull skipped for",
     re.MULTILINE,
 )
+_ANSWER = re.compile(r"\"error\":\s*\"([^\"\n]+)\"")  # the provider's client answers in JSON
 _PREEMPTED = re.compile(r"outbid", re.IGNORECASE)
 _BY_USER = re.compile(r"(?:exited|terminated) by user", re.IGNORECASE)
 
@@ -137,6 +138,9 @@ def _unexplained(found: Findings) -> Verdict:
 def _told(text: str, match: re.Match[str]) -> str:
     """Return what the exception at ``match`` says, the provider's answer in it too, without its class."""
     said = text[match.start() : match.start() + 600].partition("\n\n")[0]
+    answer = _ANSWER.search(said)
+    if answer:
+        return answer[1]
     return " ".join(said.partition(": ")[2].split())
 
 
