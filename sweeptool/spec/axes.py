@@ -18,7 +18,7 @@ _NUM = Key("num", TEXT, "how many values, both ends included", required=True)
 _RANGE = Table((_START, _STOP, _STEP))
 _LOGSPACE = Table((_START, _STOP, _NUM))
 _FORMS = {"range": (_RANGE, _STEP), "logspace": (_LOGSPACE, _NUM)}
-LIST_SCHEMA = {"type": "array", "items": SCALAR, "uniqueItems": True}
+LIST_SCHEMA = {"type": "array", "items": SCALAR}
 AXIS_SCHEMA = {
     "anyOf": [
         LIST_SCHEMA,

@@ -8,7 +8,7 @@ import itertools
 import json
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from sweeptool.spec.model import Point, Settings
@@ -84,20 +84,15 @@ def points(rows: Iterable[Row], base: Mapping[str, Any], repetitions: int = 1) -
     ``base`` holds the fields of Settings, and config, gpu and region, that hold where a row says nothing else.
     """
     common = {name: value for name, value in base.items() if name not in {"config", "gpu", "region"}}
-    settings = Settings(**common)
-    known: dict[tuple[tuple[str, Any], ...], Settings] = {(): settings}
+    known: dict[tuple[tuple[str, Any], ...], Settings] = {}
+    config, gpu, region = (base.get(name) for name in ("config", "gpu", "region"))
     made: list[Point] = []
     for row in rows:
-        own = tuple((slot.name, value) for slot, value in row.items() if slot.rank > REGION.rank and not slot.is_param)
-        if own not in known:
-            known[own] = replace(settings, **dict(own))
-        point = Point(
-            params={slot.name: row[slot] for slot in sorted(row) if slot.is_param},
-            config=row.get(CONFIG, base.get("config")),
-            gpu=row.get(GPU, base.get("gpu")),
-            region=row.get(REGION, base.get("region")),
-            settings=known[own],
+        own = tuple(
+            [(slot.name, value) for slot, value in row.items() if slot.rank > REGION.rank and not slot.is_param]
         )
-        made.append(point)
-        made += [replace(point, repetition=number) for number in range(1, repetitions)]
+        settings = known.get(own) or known.setdefault(own, Settings(**{**common, **dict(own)}))
+        params = {slot.name: row[slot] for slot in sorted(row) if slot.is_param}
+        where = (row.get(CONFIG, config), row.get(GPU, gpu), row.get(REGION, region))
+        made += [Point(params, *where, repetition=number, settings=settings) for number in range(repetitions)]
     return tuple(made)

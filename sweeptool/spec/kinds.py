@@ -96,7 +96,7 @@ def count(least: int, most: int | None = None) -> Kind[int]:
             raise ValueError(f"{quoted(text)} is out of bounds, expected a whole number {bounds}")
         return int(text)
 
-    schema: dict[str, Any] = {"type": "integer", "minimum": least}
+    schema: dict[str, Any] = {"type": ["integer", "string"], "minimum": least, "pattern": "^[0-9]+$"}
     return Kind(parsed(parse), schema if most is None else {**schema, "maximum": most})
 
 
@@ -186,7 +186,7 @@ def _flag(text: str) -> bool:
 
 VALUE: Kind[str] = Kind(value, SCALAR)
 LINE: Kind[str] = Kind(parsed(line), {"type": ["string", "number"], "minLength": 1})
-FLAG: Kind[bool] = Kind(parsed(_flag), {"type": "boolean"})
+FLAG: Kind[bool] = Kind(parsed(_flag), {"enum": [True, False, "true", "false"]})
 MONEY = dollars(zero=True)
 BOUND_MONEY = dollars(zero=False)
 DELAY = seconds(zero=True)

@@ -47,10 +47,11 @@ def read(root: Node, overrides: Overrides, project: Path, report: Report) -> Spe
 
 
 def _check_one_form(fields: Fields) -> None:
-    for key in (settings.MATRIX, settings.CONFIGS):
-        if fields.has(key):
-            given = ", ".join(name for name in grid.MEMBERS if name in fields.node.members)
-            fields.report.error(fields.key(key), key.name, f"stands beside {given}", "say what varies in one form")
+    members, keys = fields.node.members, fields.node.keys
+    for name in (settings.MATRIX.name, settings.CONFIGS.name):
+        if name in members:
+            given = ", ".join(one for one in grid.MEMBERS if one in members)
+            fields.report.error(keys[name], name, f"stands beside {given}", "say what varies in one form")
 
 
 def _configs(fields: Fields, project: Path) -> tuple[str, ...]:

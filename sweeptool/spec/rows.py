@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from sweeptool.spec import axes, expand, kinds, suspects, templates
@@ -36,6 +36,7 @@ class _Known:
     kind: Kind[Any] = kinds.VALUE
     complaint: str = ""
     remedy: str = ""
+    step: str = ""  # from the map's path to the member's
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,8 +57,8 @@ class Rows:
             return {}
         found: dict[Slot, Any] = {}
         for name, one in node.members.items():
-            at = member(path, name)
-            known = self.key(name, node.keys[name], at)
+            known = self.key(name, node.keys[name], path)
+            at = path + known.step
             value = known.kind.read(one, at, self.report)
             if known.slot is None or value is None:
                 continue
@@ -75,8 +76,8 @@ class Rows:
             return []
         found: dict[Slot, Axis] = {}
         for name, one in node.members.items():
-            at = member(path, name)
-            known = self.key(name, node.keys[name], at)
+            known = self.key(name, node.keys[name], path)
+            at = path + known.step
             values = self.values(known.kind, one, at)
             if known.slot is None or not values:
                 continue
@@ -96,12 +97,12 @@ class Rows:
         return [kind.read(item, f"{path}[{number}]", self.report) for number, item in enumerate(node.items)]
 
     def key(self, name: str, key: Text, path: str) -> _Known:
-        """Return what a key stands for; what is wrong with it lands in the report."""
+        """Return what a key in the map at ``path`` stands for; what is wrong with it lands in the report."""
         known = self.known.get(name)
         if known is None:
-            known = self.known[name] = self._classified(name)
+            known = self.known[name] = replace(self._classified(name), step=member(".", name)[1:])
         if known.complaint:
-            self.report.error(key, path, known.complaint, known.remedy)
+            self.report.error(key, path + known.step, known.complaint, known.remedy)
         return known
 
     def _classified(self, name: str) -> _Known:

@@ -62,7 +62,7 @@ def parse(text: str, report: Report) -> Node:
     root = _compose(text, report.source)
     if root is None:
         raise SweepError(Problem("the spec is empty", source=report.source, remedy="sweeptool init writes a starter"))
-    return _Converter(report, {}, set()).node(root, 0, None)
+    return _Converter(report, {}, set(), set()).node(root, 0, None)
 
 
 def _compose(text: str, source: str) -> yaml.Node | None:
@@ -110,39 +110,43 @@ class _Converter:
     report: Report
     done: dict[int, Node]  # what an alias refers to is converted once
     open: set[int]
+    texts: set[str]  # plain keys that are known to be text
 
-    def node(self, raw: yaml.Node, depth: int, trail: Trail) -> Node:
+    def node(self, raw: Any, depth: int, trail: Trail) -> Node:
         mark = raw.start_mark
-        line, column = mark.line + 1, mark.column + 1
-        if raw.tag not in _PLAIN_TAGS:
-            self.report.error(
-                Null(line, column), trodden(trail), f"the tag {quoted(raw.tag)} is not read", "write the value as it is"
-            )
+        tag: str | None = raw.tag
+        if tag is None and raw.__class__ is yaml.ScalarNode:
+            text: str = raw.value
+            if raw.style:
+                return Text(text, mark.line + 1, mark.column + 1, plain=False)
+            if text in _NULLS:
+                return Null(mark.line + 1, mark.column + 1)
+            if text[0] != _NBSP and text[-1] != _NBSP:
+                return Text(text, mark.line + 1, mark.column + 1)
+        return self.uncommon(raw, Null(mark.line + 1, mark.column + 1), depth, trail)
+
+    def uncommon(self, raw: Any, at: Null, depth: int, trail: Trail) -> Node:
+        """Return a collection, or a scalar with a tag or a no-break space at its edge."""
+        tag: str | None = raw.tag
+        if tag not in _PLAIN_TAGS:
+            message = f"the tag {quoted(tag or '')} is not read"
+            self.report.error(at, trodden(trail), message, "write the value as it is")
         if isinstance(raw, yaml.ScalarNode):
-            return self.scalar(raw, line, column, trail)
+            if not raw.style and tag is None:
+                message = f"a no-break space at the edge of {quoted(raw.value)}"
+                self.report.error(at, trodden(trail), message, "quote it if it is meant")
+            return Text(raw.value, at.line, at.column, plain=False)
         seen = self.done.get(id(raw))
         if seen is not None:
             return seen
         if id(raw) in self.open or depth > DEPTH:
             why = "an alias stands inside what it names" if id(raw) in self.open else f"nested more than {DEPTH} deep"
-            raise SweepError(Problem(why, source=self.report.source, line=line, column=column))
+            raise SweepError(Problem(why, source=self.report.source, line=at.line, column=at.column))
         self.open.add(id(raw))
-        made = self.collection(raw, line, column, depth + 1, trail)
+        made = self.collection(raw, at.line, at.column, depth + 1, trail)
         self.open.discard(id(raw))
         self.done[id(raw)] = made
         return made
-
-    def scalar(self, raw: yaml.ScalarNode, line: int, column: int, trail: Trail) -> Node:
-        text: str = raw.value
-        plain = not raw.style and raw.tag is None
-        if plain:
-            if text in _NULLS:
-                return Null(line, column)
-            if text[0] == _NBSP or text[-1] == _NBSP:
-                node = Text(text, line, column)
-                message = f"a no-break space at the edge of {quoted(text)}"
-                self.report.error(node, trodden(trail), message, "quote it if it is meant")
-        return Text(text, line, column, plain)
 
     def collection(self, raw: yaml.Node, line: int, column: int, depth: int, trail: Trail) -> Node:
         if isinstance(raw, yaml.SequenceNode):
@@ -152,9 +156,11 @@ class _Converter:
         merged: list[Node] = []
         for raw_key, raw_value in raw.value:
             key = self.node(raw_key, depth, trail)
-            if not isinstance(key, Text) or (key.plain and _NO_TEXT.fullmatch(key.text)):
+            if not isinstance(key, Text) or (key.plain and key.text not in self.texts and _NO_TEXT.fullmatch(key.text)):
                 self.report.error(key, trodden(trail), f"the key {describe(key)} is no text", "quote it")
-            elif key.plain and key.text == "<<":
+                continue
+            self.texts.add(key.text)
+            if key.plain and key.text == "<<":
                 merged.append(self.node(raw_value, depth, trail))
             else:
                 add(made, key, self.node(raw_value, depth, (trail, key.text)), self.report, trail)
