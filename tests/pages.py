@@ -1,0 +1,83 @@
+"""A page with console transcripts goes in; each command is run, and what it printed is compared with the page.
+
+In a ```console block a line that begins with ``$ `` is a command (``> `` goes on with it), the lines after it are
+what it prints on stdout and stderr. A line ``…`` stands for any others. Numbers, times, ids and paths that differ
+from run to run are masked, and so is the order of the lines: shards end as they please.
+
+A page may begin with ``<!-- needs: rig PROGRAM... -->``: its commands then run on the rig, or are skipped where a
+program is missing.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Mapping
+from pathlib import Path
+from typing import NamedTuple
+
+from tests.conftest import Project
+
+_BLOCK = re.compile(r"^```console\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+_NEEDS = re.compile(r"\A<!-- needs: (.*?) -->")
+_MASKS = (
+    (re.compile(r"RUN_DIR=\S+|/\S*/artifacts/\S+|artifacts/(?:local|runpod)/\S+"), "PATH"),
+    (re.compile(r"-[a-z2-7]{10}\b"), "-ID"),
+    (re.compile(r"\b[0-9a-f]{40}\b"), "SHA"),
+    (re.compile(r"\b(?:L4|A10)\b"), "GPU"),  # which of two equals won is chance
+    (re.compile(r"[-+]?\d[\d,.:]*(?:e-?\d+)?(?:T[\d:.]+)?(?:\+00:00|Z)?"), "#"),
+    (re.compile(r"\b(?:ms|s|min|h)\b"), "UNIT"),
+    (re.compile(r"[\s─-]+"), " "),
+)
+
+
+class Step(NamedTuple):
+    """One command of a page and the lines that the page says it prints."""
+
+    command: str
+    printed: list[str]
+
+
+def steps(page: str) -> list[Step]:
+    """Return the commands of all console blocks of a page, in order."""
+    found: list[Step] = []
+    for block in _BLOCK.findall(page):
+        for line in block.splitlines():
+            if line.startswith("$ "):
+                found.append(Step(line[2:], []))
+            elif line.startswith("> ") and not found[-1].printed:
+                found[-1] = Step(f"{found[-1].command}\n{line[2:]}", [])
+            else:
+                found[-1].printed.append(line)
+    return found
+
+
+def needs(page: str) -> list[str]:
+    """Return what the page says it needs."""
+    match = _NEEDS.match(page)
+    return match[1].split() if match else []
+
+
+def check(page: str, here: Project, env: Mapping[str, str] | None = None) -> None:
+    """Run the page's commands one after the other in ``here``, and assert that each prints what the page says."""
+    found = steps(page)
+    assert found, "the page shows no command"
+    for step in found:
+        done = here.run("bash", "-c", f"exec 2>&1\n{step.command}", env=env)
+        expected, printed = Counter(map(masked, step.printed)), Counter(map(masked, done.stdout.splitlines()))
+        elided = expected.pop("…", 0)
+        missing, surplus = expected - printed, Counter() if elided else printed - expected
+        assert not missing and not surplus, (  # noqa: PT018 - one message for both
+            f"$ {step.command}\nmissing: {list(missing)}\nsurplus: {list(surplus)}\nit printed:\n{done.stdout}"
+        )
+
+
+def masked(line: str) -> str:
+    """Return a printed line without what differs from run to run."""
+    for pattern, name in _MASKS:
+        line = pattern.sub(name, line)
+    return line.strip()
+
+
+def read(path: Path) -> str:
+    return path.read_text(encoding="utf-8")

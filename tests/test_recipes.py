@@ -1,0 +1,84 @@
+"""Every recipe: its page's commands print what the page says, its spec is one that the tool accepts."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
+
+import pytest
+
+from tests import pages
+from tests.conftest import Project, require_program
+
+ROOT = Path(__file__).parent.parent
+RECIPES = sorted(path.parent for path in (ROOT / "recipes").glob("*/README.md"))
+
+
+@pytest.fixture
+def checkout(tmp_path: Path) -> Project:
+    """A project directory with the recipes in it, as in a fresh clone."""
+    where = tmp_path / "project"
+    where.mkdir(exist_ok=True)
+    shutil.copytree(ROOT / "recipes", where / "recipes", ignore=shutil.ignore_patterns("artifacts"))
+    return Project(where)
+
+
+@pytest.mark.parametrize("recipe", RECIPES, ids=lambda path: path.name)
+def test_page_shows_what_its_commands_print(recipe, checkout, request):
+    page = pages.read(recipe / "README.md")
+    wanted = pages.needs(page)
+    env = request.getfixturevalue("rig").env if "rig" in wanted else None
+    require_program(*(name for name in wanted if name != "rig"))
+    pages.check(page, checkout, env)
+
+
+def test_every_recipe_has_a_page():
+    assert sorted(path for path in (ROOT / "recipes").iterdir() if path.is_dir()) == RECIPES
+
+
+def test_readme_shows_what_its_commands_print(checkout):
+    pages.check(pages.read(ROOT / "README.md"), checkout)
+
+
+def test_batch_size_runs_six_cells_with_money_units_and_a_rate(checkout):
+    ran = checkout.tool("run", "recipes/batch-size/sweep.yaml")
+    assert ran.returncode == 0
+    state = json.loads(checkout.tool("status", "batch-size", "--json").stdout)
+    assert (state["phase"], len(state["cells"])) == ("Succeeded", 6)
+    assert [(cell["gpu"], cell["params"]["BATCH_SIZE"]) for cell in state["cells"]] == [
+        (gpu, size) for gpu in ("L4", "A10") for size in ("32", "64", "128")
+    ]
+    assert all(float(cell["costUSD"]) > 0 and cell["unitsPerSecond"] > 0 for cell in state["cells"])
+    assert state["best"]["byCost"] is not None
+    assert state["best"]["byThroughput"] is not None
+    assert "samples/s" in checkout.tool("logs", "batch-size", "3").stdout
+    runs = list((checkout.path / "artifacts/local").iterdir())
+    again = checkout.tool("run", "recipes/batch-size/sweep.yaml")
+    assert again.returncode == 0
+    assert list((checkout.path / "artifacts/local").iterdir()) == runs
+
+
+# ---- the page checker itself: it must be able to fail
+
+
+@pytest.mark.parametrize(
+    ("page", "fails"),
+    [
+        pytest.param("```console\n$ echo one; echo two\none\ntwo\n```\n", False, id="same"),
+        pytest.param("```console\n$ echo one; echo two\ntwo\none\n```\n", False, id="another-order"),
+        pytest.param("```console\n$ echo took 12 s for 0.31\ntook 7 s for 0.02\n```\n", False, id="numbers"),
+        pytest.param("```console\n$ seq 9\n…\n3\n```\n", False, id="elided"),
+        pytest.param("```console\n$ echo one; echo two\none\n```\n", True, id="surplus"),
+        pytest.param("```console\n$ echo one\none\ntwo\n```\n", True, id="missing"),
+        pytest.param("```console\n$ echo one\n…\ntwo\n```\n", True, id="missing-beside-elided"),
+        pytest.param("```console\n$ echo 1 >&2\n```\n", True, id="stderr-counts"),
+        pytest.param("```sh\necho one\n```\n", True, id="no-command-at-all"),
+    ],
+)
+def test_page_checker(project, page, fails):
+    if fails:
+        with pytest.raises(AssertionError):
+            pages.check(page, project())
+    else:
+        pages.check(page, project())
