@@ -6,11 +6,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from sweeptool import frozen, money
+from sweeptool import frozen, manifest, money, walk
 from sweeptool.errors import OVER_BUDGET, Problem, SweepError
 from sweeptool.layout import MANIFEST, SweepDir
 from sweeptool.ledger import state as ledger
-from sweeptool import manifest, walk
 
 
 @dataclass(frozen=True, slots=True)

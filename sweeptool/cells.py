@@ -59,10 +59,10 @@ def number(spec: Spec, digests: Mapping[str, str]) -> tuple[Cell, ...]:
     return tuple(cells)
 
 
-def label(cell: Cell | Point) -> str:
-    """Return what tells this cell from its siblings, for people: ``L4 eu lr=1e-3 r1``."""
+def label(cell: Cell | Point, *, config: bool = True) -> str:
+    """Return what tells this cell from its siblings, for people: ``L4 eu lr=1e-3 r1``; the config on request."""
     settings = cell.settings
-    words = [word for word in (cell.config, settings.instance_type, cell.gpu, cell.region) if word]
+    words = [word for word in (cell.config if config else None, settings.instance_type, cell.gpu, cell.region) if word]
     if settings.spot:
         words.append("spot")
     words += [f"{name}={value}" for name, value in cell.params.items()]

@@ -35,12 +35,7 @@ class Job:
     @property
     def label(self) -> str:
         """What tells this cell from its siblings, for people."""
-        record = self.record
-        words = [word for word in (record["config"], record["gpu"], record["region"]) if word]
-        words += [f"{name}={value}" for name, value in self.params.items()]
-        if record["repetition"]:
-            words.append(f"r{record['repetition']}")
-        return " ".join(words)
+        return str(self.record["label"])
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +58,7 @@ class Frozen:
 
     def orphan(self, cell: str, index: int) -> Job:
         """Return a stand-in for a cell that an earlier plan had and this one has not."""
-        record = {"config": None, "gpu": None, "region": None, "params": {}, "repetition": 0, "reservation_usd": None}
+        record: dict[str, Any] = {"config": None, "gpu": None, "region": None, "params": {}, "repetition": 0, "label": "of an earlier plan"}
         return Job(index, cell, cell, None, None, {**record, "index": index, "id": cell, "name": cell})
 
 

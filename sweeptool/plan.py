@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from sweeptool import cells, layout, money
-from sweeptool.cells import Cell
+from sweeptool.cells import Cell, label
 from sweeptool.errors import Problem, SweepError, raise_all
 from sweeptool.runners import RUNNERS
 from sweeptool.runners.base import MARKS, Runner
@@ -45,6 +45,10 @@ class Plan:
     def sweep_dir(self) -> str:
         return f"{os.environ.get('SWEEPTOOL_SWEEPS_DIR', layout.SWEEPS_DIR)}/{self.spec.name}"
 
+    def label(self, shard: Shard) -> str:
+        """Return what tells a shard from its siblings; a config that all share does not."""
+        return label(shard.cell, config=len(self.digests) > 1)
+
     @property
     def max_parallel(self) -> int:
         """How many shards run at once; never more than there are."""
@@ -69,7 +73,7 @@ class Plan:
         known = [shard.reservation for shard in self.shards if shard.reservation is not None]
         total = sum(known) if len(known) == len(self.shards) else None
         cap = self.spec.max_cost
-        if cap is None or total is None and self.spec.budget_policy == "spent":
+        if cap is None or (total is None and self.spec.budget_policy == "spent"):
             return total
         if self.spec.budget_policy == "reserve":
             return cap if total is None else min(total, cap)
@@ -103,7 +107,6 @@ def make(spec: Spec, project: Path) -> Plan:
     spec = runner.complete(spec, project)
     digests, missing = _digests(spec, project)
     raise_all(missing)
-    spec = runner.complete(spec, project)
     numbered = cells.number(spec, digests)
     raise_all(runner.check(spec, project))
     shards = tuple(_shard(spec, runner, cell, len(numbered)) for cell in numbered)

@@ -7,7 +7,6 @@ from collections.abc import Mapping
 from tabulate import tabulate
 
 from sweeptool import frozen, money
-from sweeptool.cells import label
 from sweeptool.layout import SweepDir
 from sweeptool.ledger import state as ledger
 from sweeptool.plan import Plan
@@ -26,7 +25,7 @@ def table(plan: Plan) -> str:
         (
             shard.cell.index,
             shard.cell.id,
-            one_line(label(shard.cell), 80),
+            one_line(plan.label(shard), 80),
             money.dollars(shard.reservation) if shard.reservation is not None else "-",
             "-" if shard.cell.settings.max_runtime is None else duration(shard.cell.settings.max_runtime),
         )
@@ -88,7 +87,7 @@ def difference(plan: Plan, old: Known) -> str:
 
 def cells_of_plan(plan: Plan) -> dict[str, tuple[str, bool]]:
     """Return a plan's cells, none of them done."""
-    return {shard.cell.id: (one_line(label(shard.cell), 80), False) for shard in plan.shards}
+    return {shard.cell.id: (one_line(plan.label(shard), 80), False) for shard in plan.shards}
 
 
 def cells_of_sweep(sweep: SweepDir) -> dict[str, tuple[str, bool]]:

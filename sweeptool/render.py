@@ -11,7 +11,6 @@ from typing import Any
 import jinja2
 
 from sweeptool import __version__, frozen, layout, money, shell
-from sweeptool.cells import label
 from sweeptool.layout import PLAN_MARK
 from sweeptool.plan import Plan, Shard
 from sweeptool.spec.model import Command
@@ -76,7 +75,7 @@ def _driver(plan: Plan, remake: str) -> str:
             {
                 "index": shard.cell.index,
                 "id": shard.cell.id,
-                "label": label(shard.cell),
+                "label": plan.label(shard),
                 "params": [f"{name}={value}" for name, value in shard.cell.params.items()],
                 "own": argv[len(head) : len(argv) - len(tail)],
             }
@@ -233,6 +232,7 @@ def _record(plan: Plan, shard: Shard) -> Mapping[str, Any]:
         "region": cell.region,
         "params": dict(cell.params),
         "repetition": cell.repetition,
+        "label": plan.label(shard),
         "price_per_hour_usd": money.text_or_none(shard.price),
         "reservation_usd": money.text_or_none(shard.reservation),
         "cost_cap_usd": money.text_or_none(settings.cost_cap),

@@ -46,7 +46,7 @@ def words(values: Iterable[str | int]) -> str:
 def command(values: Iterable[str]) -> str:
     """Return ``values`` as a simple command: its first word is no keyword, assignment or job number."""
     first, *rest = values
-    head = word(first) if "\0" in first or _PROGRAM.fullmatch(first) and first not in _KEYWORDS else _single(first)
+    head = word(first) if "\0" in first or (_PROGRAM.fullmatch(first) and first not in _KEYWORDS) else _single(first)
     return " ".join([head, *map(word, rest)])
 
 

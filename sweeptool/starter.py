@@ -15,7 +15,10 @@ def write(directory: Path, runner: str) -> list[Path]:
     """
     source = layout.resource("templates") / "starter"
     wanted = {
-        path.name: path.read_bytes() for folder in ("common", runner) for path in sorted((source / folder).iterdir())
+        str(path.relative_to(source / folder)): path.read_bytes()
+        for folder in ("common", runner)
+        for path in sorted((source / folder).rglob("*"))
+        if path.is_file()
     }
     there = [name for name in wanted if (directory / name).exists()]
     if there:
@@ -25,6 +28,7 @@ def write(directory: Path, runner: str) -> list[Path]:
     try:
         directory.mkdir(parents=True, exist_ok=True)
         for name, data in wanted.items():
+            (directory / name).parent.mkdir(parents=True, exist_ok=True)
             (directory / name).write_bytes(data)
     except OSError as error:
         raise SweepError(

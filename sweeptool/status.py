@@ -125,22 +125,19 @@ def _cell(job: Job, state: State) -> CellStatus:
 
 
 def _phase(cells: tuple[CellStatus, ...], state: State, *, driven: bool) -> tuple[str, str]:
+    """Return phase and reason: the first of these that holds."""
     phases = {cell.phase for cell in cells}
-    if phases == {"Succeeded"}:
-        return "Succeeded", ""
-    if state.request == CANCELLED and not driven:
-        return "Cancelled", "Requested"
-    if driven or "Running" in phases:
-        return "Running", ""
-    if not state.attempts and state.request is None:
-        return "Pending", ""
-    if state.request is not None:
-        return "Suspended", "Requested"
-    if state.stopped in _REASONS:
-        return "Suspended", _REASONS[state.stopped]
-    if phases <= {"Succeeded", "Failed"}:
-        return "Failed", "CellsFailed"
-    return "Suspended", "Interrupted"
+    rules = (
+        (phases == {"Succeeded"}, "Succeeded", ""),
+        (state.request == CANCELLED and not driven, "Cancelled", "Requested"),
+        (driven or "Running" in phases, "Running", ""),
+        (state.request is not None, "Suspended", "Requested"),
+        (not state.attempts, "Pending", ""),
+        (state.stopped in _REASONS, "Suspended", _REASONS.get(state.stopped, "")),
+        (phases <= {"Succeeded", "Failed"}, "Failed", "CellsFailed"),
+        (True, "Suspended", "Interrupted"),
+    )
+    return next((phase, reason) for holds, phase, reason in rules if holds)
 
 
 def _rate(cell: CellStatus) -> Decimal:

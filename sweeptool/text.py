@@ -8,7 +8,7 @@ _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]")
 
 
 def printable(text: str) -> str:
-    """Return ``text`` with control characters (newlines and escapes too) written as ``\\n``, ``\\x1b``."""
+    r"""Return ``text`` with control characters (newlines and escapes too) written as ``\\n``, ``\\x1b``."""
     return _CONTROL.sub(lambda match: match.group().encode("unicode_escape").decode(), text)
 
 

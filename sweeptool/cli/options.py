@@ -60,7 +60,7 @@ def load(values: dict[str, Any]) -> Any:
     if values["grid"] is not None:
         if source is not None:
             raise SweepError(Problem("a SPEC and --grid exclude each other", remedy="drop one"))
-        return specs.load_grid(values["grid"], given, project)
+        return specs.load_grid(values["grid"], flags=given)
     if source is None:
         raise SweepError(Problem("no SPEC", remedy="name a file, '-' for stdin, or use --grid"))
     if source.lstrip().startswith("{"):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +18,7 @@ from sweeptool.layout import SweepDir
 @options.sweeps_option
 @click.option("-j", "parallel", metavar="N", help="at most N cells at once; 0: all")
 @click.pass_context
-def run(context: click.Context, *, parallel: str | None, sweeps_dir: Path, **values: Any) -> None:
+def run(context: click.Context, /, *, parallel: str | None, sweeps_dir: Path, **values: Any) -> None:
     """Render SPEC into its sweep directory and run it, or go on with it. Exits as the driver does."""
     from sweeptool import launch, plan, render
 
@@ -118,8 +119,7 @@ def logs(sweep: str, cell: str, sweeps_dir: Path, attempt: int | None, *, follow
     from sweeptool import logs as cell_logs
 
     files = cell_logs.find(options.find(sweep, sweeps_dir), cell, attempt)
-    out, err = click.get_binary_stream("stdout"), click.get_binary_stream("stderr")
-    cell_logs.copy(files, out, err, follow=follow)
+    cell_logs.copy(files, sys.stdout.buffer, sys.stderr.buffer, follow=follow)
 
 
 @click.command()
@@ -136,10 +136,7 @@ def budget(
     """Show what is spent, reserved, unknown and left; exit 0 within the cap, 3 at it."""
     from sweeptool import budget as budgets
 
-    if root is not None:
-        found = budgets.of_root(root, cap)
-    else:
-        found = budgets.of_sweep(options.find(sweep, sweeps_dir), cap)
+    found = budgets.of_root(root, cap) if root is not None else budgets.of_sweep(options.find(sweep, sweeps_dir), cap)
     click.echo(json.dumps(budgets.describe(found), indent=2) if as_json else budgets.line(found))
     context.exit(budgets.verdict(found))
 

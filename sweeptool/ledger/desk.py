@@ -184,7 +184,7 @@ class Desk:
             code = 0 if all(state.succeeded(job.id) for job in self.scope) else FAILED
         if decision.why == "budget" and (index := self.pending.head(time.monotonic())) is not None:
             self._hold(refused(state, self.rules, self.frozen.jobs[index]), self.frozen.jobs[index])
-        stopped = [{"event": "stopped", "why": decision.why}] if decision.why else []
+        stopped: list[dict[str, object]] = [{"event": "stopped", "why": decision.why}] if decision.why else []
         if self.whole:
             self._quietly(*stopped, {"event": "closed", "exit_code": code})
         return f"end {code}"

@@ -10,7 +10,6 @@ import os
 import select
 import signal
 import socket
-import sys
 import time
 from contextlib import suppress
 from pathlib import Path
@@ -40,7 +39,7 @@ def serve(
     try:
         desk, held = _open(sweep, driver, pid, max_parallel=max_parallel, cap=cap, only=only)
     except SweepError as error:
-        say("\n".join(f"error: {line}" for line in str(error).splitlines()))
+        say(_errors(error))
         _answer(f"fail {error.exit_code}")
         return error.exit_code
     groups = " ".join(map(str, desk.groups()))
@@ -53,8 +52,12 @@ def serve(
 
 def say(line: str) -> None:
     """Write a line to stderr; a terminal that is gone is no reason to stop counting money."""
-    with suppress(OSError, ValueError):
-        print(line, file=sys.stderr, flush=True)
+    with suppress(OSError):
+        os.write(2, f"{line}\n".encode(errors="replace"))
+
+
+def _errors(error: SweepError) -> str:
+    return "\n".join(f"error: {problem}" for problem in error.problems)
 
 
 def _open(
@@ -161,7 +164,7 @@ def _reply(desk: Desk, line: str) -> str:
             case _:
                 raise SweepError(f"the ledger was asked '{line}'", exit_code=INTERNAL)
     except SweepError as error:
-        say("\n".join(f"error: {line}" for line in str(error).splitlines()))
+        say(_errors(error))
         desk.fatal = error.exit_code
         return desk.next(room=False)
 

@@ -182,6 +182,13 @@ def _collided(state: State, event: Event) -> None:
         attempt.state, attempt.reason = FAILED, "collision"
 
 
+def _retried(state: State, event: Event) -> None:
+    """Take back a failed attempt's part in the streak: what is tried again has not failed yet."""
+    last = state.last(str(event["cell"]))
+    if last is not None and last.state == FAILED:
+        state.streak = max(0, state.streak - 1)
+
+
 def _raised(state: State, event: Event) -> None:
     state.cap = _micro(event["max_cost_usd"])
 
@@ -216,6 +223,7 @@ _HANDLERS = {
     "admitted": _admitted,
     "settled": _settled,
     "collided": _collided,
+    "retried": _retried,
     "raised": _raised,
     "interrupted": _interrupted,
     "suspended": _requested,

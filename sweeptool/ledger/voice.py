@@ -33,7 +33,7 @@ def settled(frozen: Frozen, state: State, attempt: Attempt, job: Job, again: flo
     if attempt.wall_seconds is not None:
         parts.append(f"{attempt.wall_seconds:.1f} s")
     parts.append(money.dollars(attempt.cost) if attempt.cost is not None else "cost unknown")
-    if attempt.state not in (SUCCEEDED,):
+    if attempt.state != SUCCEEDED:
         parts.append(attempt.detail or attempt.reason)
     parts += list(attempt.flags)
     if again is not None:
