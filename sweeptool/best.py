@@ -38,7 +38,7 @@ def front_lines(front: Front) -> Iterator[str]:
         yield "no cell has both values"
     else:
         names, rows = varied([cell for cell, _ in front.cells])
-        titles = [_title(one.by) for one in front.goals]
+        titles = [title(one.by) for one in front.goals]
         pairs = [
             [shown(value, goal.by) for value, goal in zip(pair, front.goals, strict=True)] for _, pair in front.cells
         ]
@@ -81,18 +81,20 @@ def front_json(front: Front) -> str:
 
 def shown(value: Decimal, by: str) -> str:
     """Return a value for people: dollars to the micro-dollar, anything else to six digits."""
-    return _dollars(value) if by == COST else f"{value:.6g}"
+    if by == COST:
+        return _dollars(value)
+    return f"{value:.6g}" if value else "0"
 
 
 def _cells(ranking: Ranking, n: int) -> Iterator[str]:
-    title = _title(ranking.goal.by)
+    column = title(ranking.goal.by)
     best = ranking.cells[:n]
     names, rows = varied([cell for cell, _ in best])
     lines = [
         (str(place), *row, shown(value, ranking.goal.by))
         for place, (row, (_, value)) in enumerate(zip(rows, best, strict=True), 1)
     ]
-    yield from tables.plain(("RANK", *names, title), lines, ("RANK", "CELL", title))
+    yield from tables.plain(("RANK", *names, column), lines, ("RANK", "CELL", column))
 
 
 def _combinations(ranking: Ranking, n: int) -> Iterator[str]:
@@ -167,5 +169,6 @@ def _dollars(value: Decimal) -> str:
     return money.text(int((value * money.MICRO).to_integral_value(ROUND_HALF_UP)))
 
 
-def _title(by: str) -> str:
+def title(by: str) -> str:
+    """Return what a column of these values is called."""
     return _TITLES.get(by, by)

@@ -110,9 +110,15 @@ def _flat(raw: Mapping[str, Any], prefix: str = "") -> dict[str, str]:
         elif isinstance(value, list) and all(isinstance(one, Mapping) for one in value):
             for place, one in enumerate(value):
                 found |= _flat(one, f"{prefix}{key}.{one.get('label', place)}.")
+        elif isinstance(value, list):
+            found[prefix + key] = ", ".join(map(_text, value))
         elif value is not None:
-            found[prefix + key] = value if isinstance(value, str) else manifest.shown(value)
+            found[prefix + key] = _text(value)
     return found
+
+
+def _text(value: object) -> str:
+    return value if isinstance(value, str) else manifest.shown(value)
 
 
 def _facts(a: Mapping[str, str], b: Mapping[str, str]) -> Iterator[Line]:

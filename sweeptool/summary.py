@@ -135,7 +135,7 @@ def _grid(runs: Sequence[Run], by: Sequence[str], groups: Groups) -> tuple[tuple
         header = (*by, "N", "FAILED", "WALL_SEC", "COST_USD", "UNKNOWN")
         return header, [_group_row(key, sums) for key, sums in groups]
     if any(run.attempt is not None for run in runs):
-        return _attempts(runs)
+        return attempts(runs)
     header = ("RUN", "JOB", "GPU", "DATACENTER", "STATE", "WALL_SEC", "COST_USD")
     return header, [_run_row(run) for run in runs]
 
@@ -147,7 +147,8 @@ def _run_row(run: Run) -> tuple[str, ...]:
     return name, job or "-", gpu or "-", place or "-", run.state, _seconds(run), _cost(run)
 
 
-def _attempts(runs: Sequence[Run]) -> tuple[tuple[str, ...], list[tuple[str, ...]]]:
+def attempts(runs: Sequence[Run]) -> tuple[tuple[str, ...], list[tuple[str, ...]]]:
+    """Return the titles and a row for each attempt of a sweep; what never varies has no column."""
     names = sorted({name for run in runs for name in run.params}, key=str.encode)
     jobs = [run.job.record for run in runs if run.job]
     asked = [key for key in ("config", "gpu", "region") if any(job[key] for job in jobs)]

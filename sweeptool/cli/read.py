@@ -8,7 +8,7 @@ from pathlib import Path
 
 import click
 
-from sweeptool import layout, sources, summary
+from sweeptool import layout, locate, sources, summary
 from sweeptool.cli.options import sweep_argument, sweeps_option, write
 from sweeptool.sources import Source
 from sweeptool.tables import clean
@@ -182,4 +182,27 @@ def compare(a: str, b: str, sweeps_dir: Path, by: str | None, as_json: bool) -> 
     put([comparison.as_json(found)] if as_json else comparison.lines(found))
 
 
-commands: list[click.Command] = [manifest_summary, events_query, best, collect, compare]
+@click.command("report")
+@sweep_argument
+@click.option("-o", "output", type=click.Path(path_type=Path), required=True, metavar="FILE.html", help="- is stdout.")
+@click.option("--by", metavar="WHAT", help="cost, time, throughput or a metric; by default the spec's, else cost.")
+@click.option("--goal", type=click.Choice(["min", "max"]), help="Which way is better; by default the name says.")
+@click.option("--where", metavar="EXPR", help="Rank only cells like 'gpu = L4 and accuracy >= 0.9'.")
+@click.option("--over", multiple=True, metavar="PARAM", help="Count PARAM as repetition; by default a seed is one.")
+def report(  # noqa: PLR0917 - click passes them by name
+    sweep: str | None,
+    sweeps_dir: Path,
+    output: Path,
+    by: str | None,
+    goal: str | None,
+    where: str | None,
+    over: tuple[str, ...],
+) -> None:
+    """Write one self-contained HTML page about a sweep: tables, plots, warnings."""
+    from sweeptool import report as pages
+
+    found = locate.find(sweep, sweeps_dir)
+    write(pages.page(found, by, goal, expression=where, over=over or None), output)
+
+
+commands: list[click.Command] = [manifest_summary, events_query, best, collect, compare, report]

@@ -1,0 +1,178 @@
+"""A sweep goes in, one self-contained HTML page comes out: tables, plots and warnings; no script, no network."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import jinja2
+
+from sweeptool import __version__, analysis, best, candidates, layout, money, pictures, stamps, status, summary, sweeps
+from sweeptool import totals as sums
+from sweeptool import where as conditions
+from sweeptool.analysis import Combination, Ranking
+from sweeptool.candidates import COST, Candidate
+from sweeptool.layout import SweepDir
+from sweeptool.runs import Run
+from sweeptool.sweeps import Sweep
+from sweeptool.tables import clean
+
+_SHOWN = 20  # best cells and combinations; the page has every attempt below
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """Titles and rows of text; ``right`` holds the places of the columns of numbers, ``states`` a style a row."""
+
+    titles: Sequence[str]
+    rows: Sequence[Sequence[str]]
+    right: frozenset[int]
+    states: Sequence[str] = ()
+
+
+def page(
+    where: SweepDir,
+    by: str | None = None,
+    goal: str | None = None,
+    *,
+    expression: str | None = None,
+    over: Sequence[str] | None = None,
+) -> str:
+    """Return the report of a sweep, ranked as ``best`` ranks it.
+
+    Raises SweepError for a sweep without a plan, and for a name or an expression that means nothing.
+    """
+    now = status.read(where)
+    sweep = sweeps.read(where)
+    cells = candidates.of_sweep(sweep)
+    planned = now.plan.sweep["metrics"]
+    wish = analysis.goal(by or planned["best"] or COST, goal, (planned["best"], planned["goal"]))
+    ranking = analysis.rank(cells, wish, conditions.parse(expression) if expression else (), over)
+    state = now.state
+    context = {
+        "version": __version__,
+        "name": now.plan.name,
+        "facts": _facts(now),
+        "tiles": _tiles(now, sweep, ranking),
+        "warnings": [clean(line) for line in _warnings(sweep)],
+        "by": clean(wish.by),
+        "goal": wish,
+        "best": _best(ranking),
+        "combinations": _combinations(ranking),
+        "over": ", ".join(["repetitions", *map(clean, ranking.over)]),
+        "excluded": [(one.index, clean(one.why)) for one in ranking.excluded],
+        "plots": pictures.of(sweep, cells, ranking, state.cap if state.opened_at else now.plan.max_cost),
+        "states": [*pictures.STATES[:-1]],
+        "attempts": _attempts(sweep),
+        "footer": list(summary.footer(sweep.found))[1:],
+        "again": f"sweeptool report {now.plan.name} --by {wish.by} -o FILE.html",
+    }
+    return _environment().get_template("report.html.j2").render(context)
+
+
+def _environment() -> jinja2.Environment:
+    """Return the environment for HTML, which escapes every value; shell templates have another."""
+    return jinja2.Environment(
+        loader=jinja2.FileSystemLoader(layout.resource("templates")),
+        autoescape=True,
+        undefined=jinja2.StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+
+
+def _facts(now: status.Status) -> Iterator[tuple[str, str]]:
+    state = now.state
+    yield "phase", now.phase + (f" ({now.reason})" if now.reason else "")
+    yield "sweep id", clean(state.sweep_id or "not started")
+    yield "runner", clean(str(now.plan.sweep["runner"]))
+    if state.first_opened_at:
+        yield "started", clean(state.first_opened_at[:19].replace("T", " ")) + " UTC"
+    ends = [run.settled_at for run in state.attempts if run.settled_at]
+    if ends:
+        yield "last settled", clean(max(ends)[:19].replace("T", " ")) + " UTC"
+
+
+def _tiles(now: status.Status, sweep: Sweep, ranking: Ranking) -> Iterator[tuple[str, str, str]]:
+    """Yield what a reader wants first: a title, a value, and a word below it."""
+    found = sums.of(sweep.found.runs)
+    yield "cells succeeded", f"{now.done} of {len(now.cells)}", f"{found.runs} attempts, {found.failed} failed"
+    cap = now.state.cap if now.state.opened_at else now.plan.max_cost
+    limit = "no cap" if cap is None else f"of {money.dollars(cap)} cap"
+    unknown = f", {found.unknown_cost} unknown" if found.unknown_cost else ""
+    yield "estimated cost", money.dollars(found.cost), limit + unknown
+    yield "wall time", stamps.span_text(found.wall_seconds), "over all attempts"
+    if ranking.cells:
+        cell, value = ranking.cells[0]
+        yield f"best {clean(ranking.goal.by)}", best.shown(value, ranking.goal.by), f"cell {cell.index}: {_label(cell)}"
+    winner = next((one for one in ranking.combinations if one.spread.n > 1), None)
+    if winner and winner.spread.mean is not None:
+        mean = best.shown(winner.spread.mean, ranking.goal.by)
+        yield "best mean", mean, f"{_label(winner.cell, ranking.over)}, {winner.spread.n} of {winner.of}"
+
+
+def _warnings(sweep: Sweep) -> Iterator[str]:
+    manifests = [run.manifest for run in sweep.found.runs if run.manifest]
+    shas = {one.git_sha for one in manifests if one.git_sha}
+    if len(shas) > 1:
+        yield f"The code changed during the sweep: {len(shas)} commits, {', '.join(sorted(sha[:10] for sha in shas))}."
+    dirty = sum(one.git_dirty is True for one in manifests)
+    if dirty:
+        yield f"{dirty} of {len(manifests)} attempts ran code that was in no commit (the work tree was dirty)."
+    lost = [run for run in sweep.found.runs if run.state == "lost"]
+    if lost:
+        yield f"{len(lost)} attempts were lost: what they did and cost is unknown. 'sweeptool recover' looks for their pods."
+    leaked = [run for run in sweep.found.runs if "leaked" in run.flags]
+    if leaked:
+        yield f"{len(leaked)} attempts may have left a pod behind that still bills. 'sweeptool recover' names them."
+    unknown = sum(run.cost is None and run.state not in ("running", "lost") for run in sweep.found.runs)
+    if unknown:
+        yield f"The cost of {unknown} attempts is unknown; the totals do not hold it."
+    yield from sweep.found.lines()
+
+
+def _best(ranking: Ranking) -> Table:
+    by, shown = ranking.goal.by, ranking.cells[:_SHOWN]
+    names, rows = best.varied([cell for cell, _ in shown])
+    values = [best.shown(value, by) for _, value in shown]
+    lines = [(str(place), *row, value) for place, (row, value) in enumerate(zip(rows, values, strict=True), 1)]
+    return _table(("rank", *names, best.title(by)), lines, {0, 1, len(names) + 1})
+
+
+def _combinations(ranking: Ranking) -> Table | None:
+    if not any(one.of > 1 for one in ranking.combinations):
+        return None
+    shown = ranking.combinations[:_SHOWN]
+    names, rows = best.varied([one.cell for one in shown], ranking.over, repeated=False)
+    lines = [(*row[1:], *_spread(one, ranking.goal.by)) for row, one in zip(rows, shown, strict=True)]
+    last = len(names) - 1
+    return _table((*names[1:], "n", "mean", "sd", "95 % CI"), lines, set(range(last, last + 4)))
+
+
+def _spread(one: Combination, by: str) -> tuple[str, str, str, str]:
+    mean, sd = ("-" if value is None else best.shown(value, by) for value in (one.spread.mean, one.spread.sd))
+    interval = "-" if one.spread.ci95 is None else " … ".join(best.shown(end, by) for end in one.spread.ci95)
+    return f"{one.spread.n} of {one.of}", mean, sd, interval
+
+
+def _attempts(sweep: Sweep) -> Table:
+    titles, rows = summary.attempts(sweep.found.runs)
+    right = {place for place, title in enumerate(titles) if title in summary.RIGHT}
+    lines = [(*row, run.run_dir or "-", run.detail or "") for row, run in zip(rows, sweep.found.runs, strict=True)]
+    return _table((*titles, "RUN DIR", "DETAIL"), lines, right, list(map(_state, sweep.found.runs)))
+
+
+def _state(run: Run) -> str:
+    return run.state if run.state in pictures.STATES else "unknown"
+
+
+def _table(titles: Sequence[str], rows: Sequence[Sequence[str]], right: set[int], states: Sequence[str] = ()) -> Table:
+    return Table(
+        [clean(title) for title in titles], [[clean(cell) for cell in row] for row in rows], frozenset(right), states
+    )
+
+
+def _label(cell: Candidate, without: Sequence[str] = ()) -> str:
+    words = [word for word in (cell.config, cell.gpu, cell.region) if word]
+    words += [f"{name}={value}" for name, value in cell.params.items() if name not in without]
+    return clean(" ".join(words) or "no parameters")

@@ -1,0 +1,77 @@
+"""The least and the greatest of some values go in; an axis comes out: where each value stands, and its ticks."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+_STEPS = (1.0, 2.0, 2.5, 5.0, 10.0)
+_TICKS = 5  # about so many
+_WIDE = 1000.0  # times the least: from here on the axis is logarithmic
+
+
+@dataclass(frozen=True, slots=True)
+class Tick:
+    """A mark on an axis: where it stands in pixels, and what is written there."""
+
+    at: float
+    label: str
+
+
+@dataclass(frozen=True, slots=True)
+class Scale:
+    """A continuous axis from ``start`` to ``end`` pixels."""
+
+    low: float
+    high: float
+    start: float
+    end: float
+    log: bool
+    ticks: tuple[Tick, ...]
+
+    def at(self, value: float) -> float:
+        """Return where ``value`` stands, in pixels to a tenth."""
+        return round(_place(value, self.low, self.high, self.start, self.end, log=self.log), 1)
+
+
+def continuous(values: Sequence[float], start: float, end: float, *, from_zero: bool = False) -> Scale:
+    """Return the axis that holds ``values``, with round ticks; logarithmic where they span a thousandfold."""
+    low, high = min(values, default=0.0), max(values, default=1.0)
+    if not from_zero and low > 0 and high / low >= _WIDE:
+        low, high = 10 ** math.floor(math.log10(low)), 10 ** math.ceil(math.log10(high))
+        powers = range(round(math.log10(low)), round(math.log10(high)) + 1)
+        marks = [10.0**power for power in powers][:: max(1, len(powers) // _TICKS)]
+        return _scale(low, high, start, end, marks, log=True)
+    if from_zero:
+        low = min(low, 0.0)
+    if high <= low:
+        room = abs(low) * 0.05 or 1.0
+        low, high = low - room, high + room
+    step = _step(high - low)
+    first, last = math.floor(low / step), math.ceil(high / step)
+    marks = [number * step for number in range(first, last + 1)]
+    return _scale(marks[0], marks[-1], start, end, marks, log=False)
+
+
+def label(value: float) -> str:
+    """Return a number short enough for a tick."""
+    text = f"{value:.6g}"
+    return "0" if text in ("-0", "0") else text
+
+
+def _step(span: float) -> float:
+    raw = span / _TICKS
+    power = 10.0 ** math.floor(math.log10(raw))
+    return next(power * step for step in _STEPS if power * step >= raw * 0.999)
+
+
+def _scale(low: float, high: float, start: float, end: float, marks: Sequence[float], *, log: bool) -> Scale:
+    ticks = (Tick(round(_place(mark, low, high, start, end, log=log), 1), label(mark)) for mark in marks)
+    return Scale(low, high, start, end, log, tuple(ticks))
+
+
+def _place(value: float, low: float, high: float, start: float, end: float, *, log: bool) -> float:
+    if log:
+        value, low, high = math.log10(value), math.log10(low), math.log10(high)
+    return start + (value - low) / (high - low) * (end - start)
