@@ -11,6 +11,9 @@ program is missing.
 from __future__ import annotations
 
 import re
+import shutil
+import sys
+import tempfile
 from collections import Counter
 from collections.abc import Mapping
 from pathlib import Path
@@ -81,3 +84,41 @@ def masked(line: str) -> str:
 
 def read(path: Path) -> str:
     return path.read_text(encoding="utf-8")
+
+
+def rewrite(page: str, here: Project, env: Mapping[str, str] | None = None) -> str:
+    """Return the page with what its commands print now, elided (``…``) where the page is."""
+
+    def block(match: re.Match[str]) -> str:
+        lines = []
+        for step in steps(match[0]):
+            done = here.run("bash", "-c", f"exec 2>&1\n{step.command}", env=env)
+            now = [line.rstrip() for line in done.stdout.splitlines()]
+            shown = _elided(step.printed, now) if "…" in step.printed else now
+            lines += ["$ " + step.command.replace("\n", "\n> "), *shown]
+        return "\n".join(["```console", *lines, "```"])
+
+    return _BLOCK.sub(block, page)
+
+
+def _elided(before: list[str], now: list[str]) -> list[str]:
+    """Return the lines of ``before`` as they are printed now."""
+    left = list(now)
+    shown = []
+    for line in before:
+        same = next((new for new in left if masked(new) == masked(line)), None)
+        shown.append(line if same is None else left.pop(left.index(same)))
+    return shown
+
+
+def main(names: list[str]) -> None:
+    """Rewrite the transcripts of pages: ``python -m tests.pages README.md recipes/*/README.md``."""
+    for name in names:
+        with tempfile.TemporaryDirectory() as directory:
+            here = Project(Path(directory))
+            shutil.copytree("recipes", here.path / "recipes", ignore=shutil.ignore_patterns("artifacts"))
+            Path(name).write_text(rewrite(read(Path(name)), here), encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

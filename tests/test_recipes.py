@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import shutil
 from pathlib import Path
 
@@ -39,6 +40,16 @@ def test_every_recipe_has_a_page():
 
 def test_readme_shows_what_its_commands_print(checkout):
     pages.check(pages.read(ROOT / "README.md"), checkout)
+
+
+def test_specs_of_the_readme_are_specs(project):
+    here = project()
+    assert here.tool("init", "--runner", "runpod-deploy").returncode == 0
+    specs = re.findall(r"^```yaml\n(.*?)^```$", pages.read(ROOT / "README.md"), re.MULTILINE | re.DOTALL)
+    assert specs
+    for text in specs:
+        done = here.tool("validate", "-", stdin=text)
+        assert (done.returncode, done.stderr) == (0, "ok: 6 cells\n")
 
 
 def test_batch_size_runs_six_cells_with_money_units_and_a_rate(checkout):
