@@ -195,6 +195,12 @@ def _common(argvs: Sequence[Sequence[str]]) -> tuple[Sequence[str], Sequence[str
     head = 0
     while head < shortest and all(argv[head] == first[head] for argv in argvs):
         head += 1
+    while (
+        head
+        and first[head - 1].startswith("--")
+        and any(not argv[head].startswith("-") for argv in argvs if argv[head:])
+    ):
+        head -= 1  # an option stays with its value
     tail = 0
     while tail < shortest - head and all(argv[-1 - tail] == first[-1 - tail] for argv in argvs):
         tail += 1

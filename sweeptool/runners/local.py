@@ -35,9 +35,6 @@ class Local:
     def complete(self, spec: Spec, project: Path) -> Spec:  # noqa: ARG002 - the Protocol's
         return spec
 
-    def complete(self, spec: Spec, project: Path) -> Spec:  # noqa: ARG002 - the Protocol's
-        return spec
-
     def check(self, spec: Spec, project: Path) -> Sequence[Problem]:  # noqa: ARG002 - the Protocol's
         problems = []
         if spec.dialect != "nodus":
@@ -62,17 +59,17 @@ class Local:
         if settings.command is None:
             return None
         said = {
-            "--job-name": cell.name,
-            "--gpu": cell.gpu,
-            "--region": cell.region,
-            "--datacenter": settings.datacenter,
-            "--instance-type": settings.instance_type,
-            "--spot": None if settings.spot is None else str(settings.spot).lower(),
             "--image": settings.image,
-            "--price-per-hour-usd": money.text_or_none(self.price(cell, spec)),
+            "--spot": None if settings.spot is None else str(settings.spot).lower(),
             "--cost-cap-usd": money.text_or_none(settings.cost_cap),
             "--max-runtime-seconds": None if settings.max_runtime is None else str(settings.max_runtime),
-        }
+            "--datacenter": settings.datacenter,
+            "--instance-type": settings.instance_type,
+            "--gpu": cell.gpu,
+            "--region": cell.region,
+            "--price-per-hour-usd": money.text_or_none(self.price(cell, spec)),
+            "--job-name": cell.name,
+        }  # what all cells have in common comes first, so that the driver can say it once
         options = [word for name, value in said.items() if value is not None for word in (name, value)]
         variables = [word for name, value in cell.params.items() for word in ("--var", f"{name}={value}")]
         return (SWEEPTOOL, "local-run", "--print-run-dir", *options, *variables, "--", *_command(cell, spec))

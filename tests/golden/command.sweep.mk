@@ -1,0 +1,37 @@
+# seeds: 4 cells through the runner command, at most 4 at a time.
+# The cells as targets of make, each one call of the driver; made by sweeptool 0.1.0.
+#
+#   sweeptool render sweep.yaml > driver.sh
+#   sweeptool render --target=make sweep.yaml > sweep.mk
+#   make -k -j 4 -f sweep.mk
+#
+# Running it again goes on with what is missing. One cell: make -f sweep.mk ID. The cells: make -f sweep.mk list.
+
+DRIVER ?= driver.sh
+SWEEPTOOL ?= sweeptool
+.DEFAULT_GOAL := all
+.PHONY: all list status
+
+all: 42-3fcu2sg5gr 42-r1-sdcxjgdw6e 43-jkitbwmb26 43-r1-jebeqmq2hx
+
+list:
+	@bash '$(DRIVER)' list
+
+status:
+	@'$(SWEEPTOOL)' status seeds
+
+.PHONY: 42-3fcu2sg5gr
+42-3fcu2sg5gr:
+	@bash '$(DRIVER)' shard 0
+
+.PHONY: 42-r1-sdcxjgdw6e
+42-r1-sdcxjgdw6e:
+	@bash '$(DRIVER)' shard 1
+
+.PHONY: 43-jkitbwmb26
+43-jkitbwmb26:
+	@bash '$(DRIVER)' shard 2
+
+.PHONY: 43-r1-jebeqmq2hx
+43-r1-jebeqmq2hx:
+	@bash '$(DRIVER)' shard 3

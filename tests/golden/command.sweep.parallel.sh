@@ -1,0 +1,13 @@
+#!/usr/bin/env bash
+# seeds: 4 cells through the runner command, at most 4 at a time.
+# The cells as jobs of GNU parallel, each one call of the driver; made by sweeptool 0.1.0.
+#
+#   sweeptool render sweep.yaml > driver.sh
+#   sweeptool render --target=parallel sweep.yaml > sweep.parallel.sh
+#   bash sweep.parallel.sh
+#
+# Running it again goes on with what is missing. Options of parallel may follow: --eta, --sshlogin, --jobs.
+
+set -euo pipefail
+DRIVER=${DRIVER:-driver.sh}
+seq 0 3 | parallel --jobs 4 --line-buffer "$@" bash "$DRIVER" shard

@@ -1,0 +1,393 @@
+#!/usr/bin/env bash
+# rates: 4 cells through the runner local, at most 2 at a time, at most $1.00.
+#
+# Made by sweeptool 0.1.0 from sweep.yaml (sha256 3ea8890d752b800e84bf501319c7df379de0f9764ff71d48b34ef92c3f0bfd99). To make it again:
+#   sweeptool render sweep.yaml > driver.sh
+#
+# Usage, in the project directory; running it again goes on with what is missing:
+#   bash driver.sh [-j N] [--max-cost-usd X] [--project-dir DIR]
+#   bash driver.sh shard N     one cell, for make, Slurm or GNU parallel
+#   bash driver.sh list        the cells
+#   bash driver.sh --help      this text
+#
+# Files, under artifacts/sweeps/rates:
+#   ledger.jsonl               what was launched, how it ended, what it cost; only ever appended to
+#   cells/ID/attempt-N/        stdout.log and stderr.log of one attempt, start and exit
+#   plan.jsonl, driver.sh      this plan and this file, as last run
+#
+# Exit codes: 0 all succeeded, 1 some cells failed, 2 bad usage and nothing started, 3 stopped by the budget,
+#   4 suspended or cancelled, 5 another driver holds this sweep, 6 stopped by a failure streak,
+#   70 the ledger died, 129/130/143 hung up, interrupted, terminated.
+
+if [ -z "${BASH_VERSION:-}" ] || [ "${BASH_VERSINFO[0]}${BASH_VERSINFO[1]}" -lt 44 ]; then
+  echo "driver: needs bash 4.4 or newer, this is ${BASH_VERSION:-another shell}; on macOS: brew install bash" >&2
+  exit 2
+fi
+set -euo pipefail
+
+# ---- the sweep: the only generated part ------------------------------------------------------------------
+
+SWEEP_NAME=rates
+SWEEP_SIZE=4
+MAX_PARALLEL=2 # 0: all at once
+PROGRAMS=(python3)
+FILES=()
+VARIABLES=(HF_TOKEN) # secrets, which stay in the environment
+
+# before, after: the spec's commands around the sweep.
+before() {
+  bash -c 'make data' || return
+  true
+}
+after() {
+  cp -r results 'my results' || return
+  true
+}
+
+# compose OWN...: the command line of one attempt. What differs between the cells is their own part.
+compose() {
+  export OMP_NUM_THREADS=4
+  export HF_TOKEN="$HF_TOKEN"
+  argv=("$SWEEPTOOL" local-run --print-run-dir --max-runtime-seconds 300 "$@")
+}
+
+cell_0() { # L4 lr=1e-3
+  identify L4-1e_3-34hpyz34ba
+  params=(lr=1e-3)
+  own=(--gpu L4 --price-per-hour-usd 0.43 --job-name rates-0 --var lr=1e-3 -- python3 train.py --lr 1e-3 --note 'it'\''s 1e-3')
+}
+
+cell_1() { # L4 lr=a b
+  identify L4-a_b-43xfwyui5z
+  params=('lr=a b')
+  own=(--gpu L4 --price-per-hour-usd 0.43 --job-name rates-1 --var 'lr=a b' -- python3 train.py --lr 'a b' --note 'it'\''s a b')
+}
+
+cell_2() { # A10 lr=1e-3
+  identify A10-1e_3-d4innut4ek
+  params=(lr=1e-3)
+  own=(--gpu A10 --price-per-hour-usd 0.52 --job-name rates-2 --var lr=1e-3 -- python3 train.py --lr 1e-3 --note 'it'\''s 1e-3')
+}
+
+cell_3() { # A10 lr=a b
+  identify A10-a_b-ydfqs4olxb
+  params=('lr=a b')
+  own=(--gpu A10 --price-per-hour-usd 0.52 --job-name rates-3 --var 'lr=a b' -- python3 train.py --lr 'a b' --note 'it'\''s a b')
+}
+
+# ---- from here on every driver is the same ---------------------------------------------------------------
+
+SWEEPTOOL=${SWEEPTOOL:-sweeptool}
+PROJECT_DIR=${SWEEP_PROJECT_DIR:-.}
+SWEEP_DIR=${SWEEPTOOL_SWEEPS_DIR:-artifacts/sweeps}/$SWEEP_NAME
+DRIVER=${BASH_SOURCE[0]}
+[[ $DRIVER == /* ]] || DRIVER=$PWD/$DRIVER
+
+RUNNING=() # process id of a shard -> "INDEX ATTEMPT"
+ADOPTED=() # process groups of shards that an earlier driver started
+SIGNAL=''  # the first signal that stopped us
+TOLD=''    # the signal that the ledger knows of
+HARDNESS=0 # how many signals came
+LEDGER_DIED=0
+CODE=0
+
+# say TEXT...: one line for people, on stderr. A terminal that is gone is no reason to stop.
+say() {
+  printf '%s\n' "$*" >&2 2>/dev/null || true
+}
+
+# die CODE TEXT...: say why and end, before anything was started.
+die() {
+  local code=$1
+  shift
+  say "error: $*"
+  exit "$code"
+}
+
+# usage: print the header of this file.
+usage() {
+  local line
+  while IFS= read -r line; do
+    case $line in
+      '#!'*) ;;
+      '#'*)
+        line=${line#\#}
+        printf '%s\n' "${line# }"
+        ;;
+      *) break ;;
+    esac
+  done <"$DRIVER"
+}
+
+# preflight: name everything that is missing, at once, before anything is started.
+preflight() {
+  local program file # file: also a variable's name
+  local -a missing=()
+  cd -- "$PROJECT_DIR" 2>/dev/null || die 2 "no project directory $PROJECT_DIR"
+  for program in "$SWEEPTOOL" "${PROGRAMS[@]}"; do
+    type -P -- "$program" >/dev/null || missing+=("program $program is not on PATH")
+  done
+  for file in "${FILES[@]}"; do
+    [[ -e $file ]] || missing+=("$file is not in $PWD (run this in the project directory, or use --project-dir)")
+  done
+  for file in "${VARIABLES[@]}"; do
+    [[ -n ${!file:-} ]] || missing+=("the environment variable $file is not set")
+  done
+  if ((${#missing[@]} > 0)); then
+    for file in "${missing[@]}"; do say "error: $file"; done
+    exit 2
+  fi
+  [[ $SWEEP_DIR == /* ]] || SWEEP_DIR=$PWD/$SWEEP_DIR
+  export SWEEP_DIR
+}
+
+# default_signals ARG...: a shell that starts a job with '&' makes it ignore Ctrl-C for ever, and every
+# runner under it; then nothing could make a runner release its pod. Start again with the default.
+default_signals() {
+  [[ $(trap -p INT) == "trap -- '' "* && -z ${SWEEP_SIGNALS_RESET:-} ]] || return 0
+  export SWEEP_SIGNALS_RESET=1
+  if env --default-signal=INT true 2>/dev/null; then
+    exec env --default-signal=INT,QUIT "$BASH" "$DRIVER" "$@"
+  fi
+  exec python3 -c 'import os, signal, sys
+signal.signal(signal.SIGINT, signal.SIG_DFL)
+signal.signal(signal.SIGQUIT, signal.SIG_DFL)
+os.execvp(sys.argv[1], sys.argv[1:])' "$BASH" "$DRIVER" "$@"
+}
+
+# open_ledger [OPTION...]: start the ledger, which owns the money and the records, and wait until it is ready.
+open_ledger() {
+  local -a options=(--driver "$DRIVER" --pid "$$" "$@")
+  local from to
+  set -m # a process group of its own: a Ctrl-C for this driver must not end it
+  coproc LEDGER { exec "$SWEEPTOOL" ledger "$SWEEP_DIR" "${options[@]}"; }
+  set +m
+  from=${LEDGER[0]} to=${LEDGER[1]} # bash forgets the array when the coprocess ends; we need to notice
+  exec {FROM_LEDGER}<&"$from" {TO_LEDGER}>&"$to" {from}<&- {to}>&-
+  read -r REPLY WORD REST <&"$FROM_LEDGER" || die 70 "the ledger did not start"
+  [[ $REPLY == ready ]] || exit "${WORD:-70}" # it has said why
+  SWEEP_ID=$WORD
+  read -r HOST PENDING REST <<<"$REST"
+  read -r -a ADOPTED <<<"$REST"
+}
+
+# ask WORD...: put one question to the ledger. Its answer: the verb in REPLY, the rest in WORD and REST.
+ask() {
+  if printf '%s\n' "$*" 1>&"$TO_LEDGER" 2>/dev/null && read -r REPLY WORD REST <&"$FROM_LEDGER"; then
+    return
+  fi
+  ((LEDGER_DIED)) || say "error: the ledger died; nothing more is launched, what runs is waited for. Run this again to go on."
+  LEDGER_DIED=1 REPLY=wait WORD='' REST=''
+  ((${#RUNNING[@]} > 0)) || REPLY=end WORD=70
+}
+
+# identify ID: where the current attempt of a cell keeps its files.
+identify() {
+  id=$1
+  attempt_dir=$SWEEP_DIR/cells/$id/attempt-$attempt
+}
+
+# claim DIR: make this attempt ours. Fails where a later driver has given it up, so no cell runs twice.
+claim() {
+  local boot=- ticks=- stat
+  local -a fields
+  if [[ -r /proc/sys/kernel/random/boot_id ]]; then
+    read -r boot </proc/sys/kernel/random/boot_id
+    read -r stat <"/proc/$BASHPID/stat"
+    read -r -a fields <<<"${stat##*) }"
+    ticks=${fields[19]}
+  fi
+  set -o noclobber
+  { printf '%s %s %s %s\n' "$BASHPID" "$ticks" "$boot" "$HOST" >"$1/start"; } 2>/dev/null || return 1
+  set +o noclobber
+}
+
+# shard INDEX ATTEMPT: run one attempt of one cell, in a process group of its own, and write down how it ended.
+# Its output goes straight to its own files, not through tee: no pipe to break, and nothing of a sibling in it.
+shard() {
+  local index=$1 attempt=$2 status=0 id attempt_dir pair
+  local -a params own argv
+  trap : INT TERM HUP # the runner gets them; this shell stays to record the outcome
+  trap - USR1 PIPE
+  exec {TO_LEDGER}>&- {FROM_LEDGER}<&-
+  "cell_$index"
+  compose "${own[@]}"
+  claim "$attempt_dir" || return 0
+  for pair in "${params[@]}"; do
+    if [[ ${pair%%=*} =~ ^[A-Za-z0-9_]+$ ]]; then
+      export "PARAM_$pair" "NODUS_PARAM_$pair"
+    else # no name for a shell variable, but one for the environment
+      argv=(env "PARAM_$pair" "NODUS_PARAM_$pair" "${argv[@]}")
+    fi
+  done
+  export SWEEP_ID SWEEP_NAME SWEEP_SIZE SWEEP_INDEX=$index SWEEPTOOL_ATTEMPT=$SWEEP_ID/$id/$attempt
+  "${argv[@]}" >"$attempt_dir/stdout.log" 2>"$attempt_dir/stderr.log" || status=$?
+  printf '%s\n' "$status" >"$attempt_dir/exit"
+  return "$status"
+}
+
+# launch INDEX ATTEMPT: start a shard in the background. Job control gives it its own process group
+# and leaves SIGINT at its default, so that it can be asked to release its pod.
+launch() {
+  set -m
+  shard "$1" "$2" </dev/null &
+  set +m
+  RUNNING[$!]="$1 $2"
+}
+
+# rest: sleep until a shard ends, or the ledger or a signal wakes us.
+rest() {
+  wait -n 2>/dev/null || true # only the wake-up: each shard's own status is taken in reap
+}
+
+# reap: report every shard that ended.
+reap() {
+  local pid status
+  for pid in "${!RUNNING[@]}"; do
+    if kill -0 "$pid" 2>/dev/null; then continue; fi
+    status=0
+    wait "$pid" 2>/dev/null || status=$?
+    tell # first, so that what a signal ended is no failure
+    # shellcheck disable=SC2086 # two words, INDEX ATTEMPT
+    ask settle ${RUNNING[$pid]} "$status"
+    # shellcheck disable=SC2206 # process groups, numbers
+    [[ $REPLY != adopted ]] || ADOPTED+=($WORD $REST) # only the shard was killed, its runner goes on
+    unset "RUNNING[$pid]"
+  done
+}
+
+# on_signal NAME: stop launching and pass the signal on; each further one is harder.
+on_signal() {
+  SIGNAL=${SIGNAL:-$1}
+  HARDNESS=$((HARDNESS + 1))
+  say "stop    SIG$1: launching stops, ${#RUNNING[@]} shards are asked to clean up; once more is harder"
+  stop_shards
+}
+
+# stop_shards: INT makes a runner release its pod, TERM ends it, KILL is the last resort.
+stop_shards() {
+  local -a signals=(INT INT TERM KILL)
+  local group
+  for group in "${!RUNNING[@]}" "${ADOPTED[@]}"; do
+    kill -s "${signals[HARDNESS > 3 ? 3 : HARDNESS]}" -- "-$group" 2>/dev/null || true # it may have ended
+  done
+}
+
+# tell: let the ledger know, once, that a signal stopped us.
+tell() {
+  if [[ -n $SIGNAL && -z $TOLD ]]; then
+    TOLD=$SIGNAL
+    ask signal "$SIGNAL"
+  fi
+}
+
+# schedule: at most MAX_PARALLEL shards at once, each launch admitted by the ledger. Sets the exit code.
+schedule() {
+  local stopped=0
+  while true; do
+    reap
+    tell
+    if ((HARDNESS > stopped)); then
+      stopped=$HARDNESS
+      stop_shards # also those that were being launched when the signal came
+    fi
+    if ((${#RUNNING[@]} < MAX_PARALLEL)); then ask next; else ask watch; fi
+    case $REPLY in
+      launch) launch "$WORD" "$REST" ;;
+      interrupt) HARDNESS=1 ;;
+      end) break ;;
+      *) rest ;;
+    esac
+  done
+  CODE=$WORD
+}
+
+# list_cells: one line a cell: index, id, name, parameters.
+list_cells() {
+  local index id attempt=0 attempt_dir
+  local -a params own
+  for ((index = 0; index < SWEEP_SIZE; index++)); do
+    "cell_$index"
+    printf '%s\t%s\t%s-%s' "$index" "$id" "$SWEEP_NAME" "$index"
+    ((${#params[@]} == 0)) || printf '\t%q' "${params[@]}"
+    printf '\n'
+  done
+}
+
+# count TEXT NAME: a whole number, or the end.
+count() {
+  [[ $1 =~ ^[0-9]{1,9}$ ]] || die 2 "$2: '$1' is not a whole number"
+}
+
+# run_sweep [OPTION...]: the whole sweep, or with --only N one cell of it.
+run_sweep() {
+  trap ':' USR1 PIPE
+  trap 'on_signal INT' INT
+  trap 'on_signal TERM' TERM
+  trap 'on_signal HUP' HUP
+  open_ledger "$@"
+  if ((PENDING > 0)) && [[ -z $ONLY ]]; then around before; fi
+  schedule
+  if [[ -z $ONLY && -z $SIGNAL ]]; then around after; fi
+  [[ -n $ONLY ]] || "$SWEEPTOOL" status "$SWEEP_DIR" --final || true # the table is for people; the code is ours
+  exit "$CODE"
+}
+
+# around before|after: the spec's commands around the sweep. One that fails before it starts nothing.
+around() {
+  if "$1"; then return; fi
+  say "error: a command of '$1:' failed"
+  if [[ $1 == before ]]; then exit 2; fi
+  if ((CODE == 0)); then CODE=1; fi
+}
+
+main() {
+  local -a given=("$@") options=()
+  ONLY=''
+  while (($# > 0)); do
+    case $1 in
+      -h | --help) usage && exit 0 ;;
+      list) list_cells && exit 0 ;;
+      shard)
+        count "${2:-}" shard
+        ONLY=$2
+        ((ONLY < SWEEP_SIZE)) || die 2 "shard $ONLY: the cells are 0 to $((SWEEP_SIZE - 1))"
+        options+=(--only "$ONLY")
+        shift
+        ;;
+      -j*)
+        if [[ $1 == -j ]]; then
+          set -- "-j${2:-}" "${@:3}"
+        fi
+        count "${1#-j}" -j
+        MAX_PARALLEL=$((10#${1#-j}))
+        ;;
+      --max-cost-usd)
+        options+=(--max-cost-usd "${2:-}")
+        shift || die 2 "--max-cost-usd needs an amount"
+        ;;
+      --project-dir)
+        PROJECT_DIR=${2:-}
+        shift || die 2 "--project-dir needs a directory"
+        ;;
+      *) die 2 "unknown option or command '$1'; see $0 --help" ;;
+    esac
+    shift
+  done
+  options+=(--max-parallel "$MAX_PARALLEL")
+  ((MAX_PARALLEL > 0)) || MAX_PARALLEL=$SWEEP_SIZE
+  default_signals "${given[@]}"
+  preflight
+  run_sweep "${options[@]}"
+}
+
+if [[ ${BASH_SOURCE[0]} == "$0" ]]; then
+  main "$@"
+fi
+
+# ---- the plan: what the ledger reads, a line for the sweep and one a cell --------------------------------
+#plan {"format": 1, "name": "rates", "cells": 4, "runner": "local", "manifest": "runpod_deploy_pull_manifest.json", "events": "events.jsonl", "max_parallel": 2, "max_cost_usd": "1.00", "budget_policy": "reserve", "failure_streak": 0, "launch_delay": 0, "retry": {"max_attempts": 1, "on": [], "delay": 0}, "metrics": {"file": "metrics.json", "patterns": {}, "best": null, "goal": null}, "units": "units.jsonl", "configs": {}, "state": null, "common": {"config": null, "region": null, "repetition": 0, "cost_cap_usd": null, "max_runtime": 300, "dialect": "native", "settings": {"command": ["python3", "train.py", "--lr", "{lr}", "--note", "it's {lr}"], "image": null, "env": {"OMP_NUM_THREADS": "4"}, "instance_type": null, "datacenter": null, "on_complete": null, "secrets": ["HF_TOKEN"], "placement": []}}}
+#plan {"index": 0, "id": "L4-1e_3-34hpyz34ba", "name": "rates-0", "gpu": "L4", "params": {"lr": "1e-3"}, "label": "L4 lr=1e-3", "price_per_hour_usd": "0.43", "reservation_usd": "0.035833"}
+#plan {"index": 1, "id": "L4-a_b-43xfwyui5z", "name": "rates-1", "gpu": "L4", "params": {"lr": "a b"}, "label": "L4 lr=a b", "price_per_hour_usd": "0.43", "reservation_usd": "0.035833"}
+#plan {"index": 2, "id": "A10-1e_3-d4innut4ek", "name": "rates-2", "gpu": "A10", "params": {"lr": "1e-3"}, "label": "A10 lr=1e-3", "price_per_hour_usd": "0.52", "reservation_usd": "0.043333"}
+#plan {"index": 3, "id": "A10-a_b-ydfqs4olxb", "name": "rates-3", "gpu": "A10", "params": {"lr": "a b"}, "label": "A10 lr=a b", "price_per_hour_usd": "0.52", "reservation_usd": "0.043333"}

@@ -1,0 +1,37 @@
+# rates: 4 cells through the runner local, at most 2 at a time, at most $1.00.
+# The cells as targets of make, each one call of the driver; made by sweeptool 0.1.0.
+#
+#   sweeptool render sweep.yaml > driver.sh
+#   sweeptool render --target=make sweep.yaml > sweep.mk
+#   make -k -j 2 -f sweep.mk
+#
+# Running it again goes on with what is missing. One cell: make -f sweep.mk ID. The cells: make -f sweep.mk list.
+
+DRIVER ?= driver.sh
+SWEEPTOOL ?= sweeptool
+.DEFAULT_GOAL := all
+.PHONY: all list status
+
+all: L4-1e_3-34hpyz34ba L4-a_b-43xfwyui5z A10-1e_3-d4innut4ek A10-a_b-ydfqs4olxb
+
+list:
+	@bash '$(DRIVER)' list
+
+status:
+	@'$(SWEEPTOOL)' status rates
+
+.PHONY: L4-1e_3-34hpyz34ba
+L4-1e_3-34hpyz34ba:
+	@bash '$(DRIVER)' shard 0
+
+.PHONY: L4-a_b-43xfwyui5z
+L4-a_b-43xfwyui5z:
+	@bash '$(DRIVER)' shard 1
+
+.PHONY: A10-1e_3-d4innut4ek
+A10-1e_3-d4innut4ek:
+	@bash '$(DRIVER)' shard 2
+
+.PHONY: A10-a_b-ydfqs4olxb
+A10-a_b-ydfqs4olxb:
+	@bash '$(DRIVER)' shard 3
