@@ -8,7 +8,7 @@ from statistics import fmean
 
 from sweeptool.scale import Scale, Tick, continuous
 
-LEFT, RIGHT, TOP, BOTTOM = 76.0, 16.0, 14.0, 46.0
+LEFT, RIGHT, TOP, BOTTOM = 76.0, 30.0, 14.0, 46.0
 _ROW = 14.0  # pixels of one bar of a timeline, less where there are many
 _TALLEST = 900.0
 

@@ -19,6 +19,8 @@ from sweeptool.tables import clean
 
 _SHOWN = 20  # best cells and combinations; the page has every attempt below
 
+_ODD = 10  # lines about odd files; the rest is counted
+
 
 @dataclass(frozen=True, slots=True)
 class Table:
@@ -128,7 +130,10 @@ def _warnings(sweep: Sweep) -> Iterator[str]:
     unknown = sum(run.cost is None and run.state not in ("running", "lost") for run in sweep.found.runs)
     if unknown:
         yield f"The cost of {unknown} attempts is unknown; the totals do not hold it."
-    yield from sweep.found.lines()
+    odd = sweep.found.lines()
+    yield from odd[:_ODD]
+    if len(odd) > _ODD:
+        yield f"… and {len(odd) - _ODD} more that 'sweeptool manifest-summary' names."
 
 
 def _best(ranking: Ranking) -> Table:
@@ -158,7 +163,10 @@ def _spread(one: Combination, by: str) -> tuple[str, str, str, str]:
 def _attempts(sweep: Sweep) -> Table:
     titles, rows = summary.attempts(sweep.found.runs)
     right = {place for place, title in enumerate(titles) if title in summary.RIGHT}
-    lines = [(*row, run.run_dir or "-", run.detail or "") for row, run in zip(rows, sweep.found.runs, strict=True)]
+    lines = [
+        (*row, (run.run_dir or "-").rpartition("/")[2], run.detail or "")
+        for row, run in zip(rows, sweep.found.runs, strict=True)
+    ]
     return _table((*titles, "RUN DIR", "DETAIL"), lines, right, list(map(_state, sweep.found.runs)))
 
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 from pathlib import Path
 
-from sweeptool import frozen, runs, stamps
+from sweeptool import frozen, locate, runs, stamps
 from sweeptool.errors import SweepError
 from sweeptool.frozen import Frozen, Job
 from sweeptool.layout import MANIFEST, SweepDir
@@ -101,24 +101,25 @@ def _run(attempt: Attempt, one: Manifest | None, job: Job | None) -> Run:
 def _foreign(where: SweepDir, name: str, claimed: dict[str, Attempt], state: State) -> Iterator[Skipped]:
     """Yield the manifests in and beside this sweep's run dirs that are no attempt's own.
 
-    Beside them stand other sweeps' and older runs too, so there only what is younger than the sweep is named.
+    Beside them stand the runs of other sweeps and of other days; only what appeared while this sweep ran, and no
+    sweep claims, is named.
     """
     skipped: list[Skipped] = []
     own = {os.path.realpath(run_dir) for run_dir in claimed}
     for place in sorted({os.fspath(where.path), *(place for place in own if Path(place).is_dir())}):
         for path in files(place, name, skipped):
-            if os.path.realpath(path).rpartition("/")[0] not in own:
+            if _home(path) not in own:
                 yield Skipped(path, "a copy inside this sweep's files, no attempt's own manifest")
-    began = stamps.parse(state.first_opened_at)
-    for parent in sorted({place.rpartition("/")[0] for place in own}):
-        for path in _young(parent, name, began):
-            run_dir = os.path.realpath(path).rpartition("/")[0]
-            if run_dir not in own:
-                yield Skipped(path, "claimed by no attempt of this sweep")
     yield from skipped
+    beside = [path for parent in sorted({_home(place) for place in own}) for path in _meanwhile(parent, name, state)]
+    beside = [path for path in beside if _home(path) not in own]
+    others = _claimed_by_others(where) if beside else frozenset()
+    yield from (Skipped(path, "claimed by no attempt of this sweep") for path in beside if _home(path) not in others)
 
 
-def _young(parent: str, name: str, began: int | None) -> Iterator[str]:
+def _meanwhile(parent: str, name: str, state: State) -> Iterator[str]:
+    """Yield the manifests one level below ``parent`` that were written between the sweep's start and its end."""
+    began, ended = stamps.parse(state.first_opened_at) or 0, stamps.parse(state.closed_at)
     try:
         with os.scandir(parent) as entries:
             children = sorted(entry.path for entry in entries if entry.is_dir())
@@ -127,8 +128,22 @@ def _young(parent: str, name: str, began: int | None) -> Iterator[str]:
     for child in children:
         path = f"{child}/{name}"
         try:
-            status = Path(path).stat()
+            written = Path(path).stat().st_mtime_ns // 1000
         except OSError:
             continue
-        if began is None or status.st_mtime_ns // 1000 >= began:
+        if began <= written and (ended is None or written <= ended):
             yield path
+
+
+def _claimed_by_others(where: SweepDir) -> frozenset[str]:
+    sweeps = (one for one in locate.existing(where.path.resolve().parent) if not one.path.samefile(where.path))
+    return frozenset(
+        os.path.realpath(attempt.run_dir)
+        for one in sweeps
+        for attempt in ledger.load(one).attempts
+        if attempt.run_dir is not None
+    )
+
+
+def _home(path: str) -> str:
+    return os.path.realpath(path).rpartition("/")[0]
