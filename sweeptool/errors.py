@@ -46,6 +46,10 @@ class SweepError(Exception):
         super().__init__("\n".join(map(str, self.problems)))
 
 
+class Unsupported(SweepError):
+    """Something that could be meant, but that sweeptool does not do."""
+
+
 def raise_all(problems: Sequence[Problem]) -> None:
     """Raise one SweepError that carries every problem; do nothing where there is none."""
     if problems:

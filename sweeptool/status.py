@@ -64,9 +64,14 @@ def read(sweep: SweepDir) -> Status:
     plan = frozen.read(sweep.plan)
     state = ledger.load(sweep)
     cells = tuple(_cell(job, state) for job in plan.jobs)
-    driven = state.closed_at is None and hold.driving(sweep) is not None  # closed: it only says goodbye
-    phase, reason = _phase(cells, state, driven=driven)
+    running = state.closed_at is None and driven(sweep)  # closed: it only says goodbye
+    phase, reason = _phase(cells, state, driven=running)
     return Status(sweep, plan, state, phase, reason, cells)
+
+
+def driven(sweep: SweepDir) -> bool:
+    """Say whether a driver runs this sweep now, here or on another host."""
+    return hold.driving(sweep) is not None
 
 
 def best(status: Status) -> tuple[CellStatus | None, CellStatus | None]:

@@ -82,6 +82,13 @@ def driving(sweep: SweepDir) -> dict[str, Any] | None:
         os.close(handle)
 
 
+def check(sweep: SweepDir) -> None:
+    """Raise SweepError (exit 5) where a driver runs ``sweep`` now."""
+    who = driving(sweep)
+    if who is not None:
+        raise _held(sweep, who)
+
+
 def _lock(handle: int, kind: int) -> bool:
     try:
         fcntl.flock(handle, kind | fcntl.LOCK_NB)

@@ -1,0 +1,66 @@
+"""The same sweep from Python: as seed-like code writes it, with the report that the command line has."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+
+import pytest
+
+import sweeptool
+from sweeptool.errors import SweepError, Unsupported
+
+JOB = {"image": "nodus/pytorch", "command": ["sh", "-c", 'test "$NODUS_PARAM_BATCH_SIZE" != 16'], "timeout": "1m"}
+
+
+def test_a_sweep_runs_waits_and_reports(tmp_path):
+    sweep = sweeptool.Sweep(
+        JOB,
+        grid={"gpu": ["L4", "H100"], "BATCH_SIZE": [8, 32]},
+        repetitions=2,
+        max_parallel=6,
+        max_cost=25,
+        project=tmp_path,
+    ).run()
+    report = sweep.wait(60)
+    assert (report.phase, report.reason, len(report.cells)) == ("Succeeded", "", 8)
+    assert [cell.params["BATCH_SIZE"] for cell in sweep.cells()] == ["8", "8", "32", "32"] * 2
+    assert report.cost_usd == sum((cell.cost_usd for cell in sweep.cells()), Decimal(0))
+    assert report.best.by_cost in range(8)
+    assert report.best.by_throughput is None
+
+
+def test_a_sweep_with_failed_cells_still_has_its_report(tmp_path):
+    report = sweeptool.Sweep(JOB, grid={"BATCH_SIZE": [8, 16]}, project=tmp_path).run().wait(60)
+    assert (report.phase, report.reason) == ("Failed", "CellsFailed")
+    assert [cell.phase for cell in report.cells] == ["Succeeded", "Failed"]
+
+
+def test_bools_and_numbers_are_written_as_python_and_json_do(tmp_path):
+    sweep = sweeptool.Sweep(JOB, grid={"X": [1, 0.5, 1e-05, True, "010"]}, project=tmp_path)
+    assert [shard.cell.params["X"] for shard in sweep.plan.shards] == ["1", "0.5", "1e-05", "true", "010"]
+
+
+def test_one_that_exists_is_found_by_name(tmp_path):
+    sweeptool.Sweep(JOB, grid={"BATCH_SIZE": [8]}, name="sizes", project=tmp_path).run().wait(60)
+    found = sweeptool.Sweep.from_name("sizes", tmp_path)
+    assert found.wait(10).phase == "Succeeded"
+    with pytest.raises(SweepError, match="there are sizes"):
+        sweeptool.Sweep.from_name("size", tmp_path)
+
+
+def test_suspend_holds_until_resume(tmp_path):
+    sweep = sweeptool.Sweep(JOB, grid={"BATCH_SIZE": [8, 9]}, max_parallel=1, project=tmp_path).run()
+    sweep.suspend()
+    report = sweep.wait(60)
+    assert (report.phase, report.reason) == ("Suspended", "Requested")
+    assert sweep.resume().wait(60).phase == "Succeeded"
+
+
+def test_a_target_that_is_no_job_is_unsupported(tmp_path):
+    with pytest.raises(Unsupported, match="cannot be swept yet"):
+        sweeptool.Sweep(print, project=tmp_path)
+
+
+def test_a_wrong_job_is_refused_like_a_wrong_spec(tmp_path):
+    with pytest.raises(SweepError, match="did you mean 'command'"):
+        sweeptool.Sweep({"comand": ["true"]}, project=tmp_path)
