@@ -58,10 +58,10 @@ def test_local_says_all_that_the_cell_says():
     )
     found = argv(LOCAL, spec(Point({"lr": "1e-3", "b": "--x"}, gpu="L4", region="eu", settings=settings)))
     assert found == [
-        *(SWEEPTOOL, "local-run", "--print-run-dir", "--job-name", "demo-0", "--gpu", "L4", "--region", "eu"),
-        *("--datacenter", "EU-1", "--instance-type", "g6.xlarge", "--spot", "false", "--image", "some/image"),
-        *("--price-per-hour-usd", "0.43", "--cost-cap-usd", "0.25", "--max-runtime-seconds", "90"),
-        *("--var", "b=--x", "--var", "lr=1e-3", "--", "train", "1e-3"),
+        *(SWEEPTOOL, "local-run", "--print-run-dir", "--image", "some/image", "--spot", "false"),
+        *("--cost-cap-usd", "0.25", "--max-runtime-seconds", "90", "--datacenter", "EU-1"),
+        *("--instance-type", "g6.xlarge", "--gpu", "L4", "--region", "eu", "--price-per-hour-usd", "0.43"),
+        *("--job-name", "demo-0", "--var", "b=--x", "--var", "lr=1e-3", "--", "train", "1e-3"),
     ]
 
 

@@ -5,10 +5,10 @@ A plausible price, no offer: ``prices`` and ``price_per_hour_usd`` in a spec say
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 
 from sweeptool import money
+from sweeptool.spec import gpus
 
 GPUS = {
     "T4": "0.35",
@@ -48,7 +48,6 @@ INSTANCES = {
     "p4d.24xlarge": "32.77",
     "p5.48xlarge": "98.32",
 }
-_REQUEST = re.compile(r"(.+?)!?(?::(\d+))?")
 
 
 def of_gpu(request: str, own: Mapping[str, int]) -> int | None:
@@ -82,5 +81,8 @@ def _shipped(table: Mapping[str, str], kind: str) -> int | None:
 
 
 def _split(request: str) -> tuple[str, int]:
-    match = _REQUEST.fullmatch(request)
-    return (match[1], int(match[2] or 1)) if match else (request, 1)
+    try:
+        parsed = gpus.parse(request)
+    except ValueError:  # a label that is no request, such as "RTX 4090"
+        return request, 1
+    return parsed.type, parsed.count
