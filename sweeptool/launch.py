@@ -1,4 +1,4 @@
-"""A rendered driver goes in; it is put into its sweep directory and run there as this process's child."""
+"""A rendered driver goes in; it is put into its sweep directory and run there in place of this process."""
 
 from __future__ import annotations
 
@@ -21,19 +21,6 @@ def driver(sweep: SweepDir, text: str | None, project: Path, sweeps_dir: Path, w
     ``text`` replaces the driver (None: the one that is there). This process becomes the driver, so signals,
     terminal and exit code are the driver's own. Raises SweepError where bash is missing or nothing can be written.
     """
-    if text is not None:
-        place(sweep, text)
-    argv, environment = command(sweep, project, sweeps_dir, words)
-    sys.stdout.flush()
-    sys.stderr.flush()
-    signal.signal(signal.SIGPIPE, signal.SIG_DFL)  # Python ignores it, and what is ignored stays so across exec
-    os.execve(argv[0], argv, environment)  # noqa: S606 - argv is ours, no shell reads it
-
-
-def command(
-    sweep: SweepDir, project: Path, sweeps_dir: Path, words: Sequence[str]
-) -> tuple[list[str], Mapping[str, str]]:
-    """Return the argv and the environment that run a sweep's own driver with ``words``."""
     if text is not None:
         place(sweep, text)
     argv, environment = command(sweep, project, sweeps_dir, words)
@@ -78,6 +65,4 @@ def place(sweep: SweepDir, text: str) -> None:
         files.replace(sweep.plan, frozen.from_driver(sweep.driver)[1])
     except OSError as error:
         place = str(error.filename or sweep.path)
-        raise SweepError(
-            Problem(f"cannot be written: {error.strerror}", source=place, remedy="allow writing")
-        ) from error
+        raise SweepError(Problem(f"cannot be written: {error.strerror}", source=place, remedy="allow writing")) from error
