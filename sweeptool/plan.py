@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -57,7 +57,12 @@ class Plan:
 
     @property
     def retry(self) -> Retry:
-        return self.spec.retry or self.runner.retry
+        own = self.spec.retry
+        if own is None:
+            return self.runner.retry
+        if own.on is None and self.runner.retry.on is not None:
+            return replace(own, on=("*",))  # a runner that knows no passing failures: any of them
+        return own
 
     @property
     def failure_streak(self) -> int:

@@ -24,6 +24,7 @@ from sweeptool.runners.base import Runner
 from sweeptool.spec.model import Retry
 
 _ROOM = 64 * 1024  # bytes that must be free before a launch
+_LOSSES = 3  # launches of one cell by one driver, where each is lost through no fault of the cell
 _GRACE = 900.0  # seconds beyond its time limit for which another host's attempt is believed to clean up
 _LOOK = 2.0  # seconds between two looks for the processes of an adopted attempt
 
@@ -270,8 +271,9 @@ class Desk:
         """Return after how many seconds the cell is tried again, None where it is not."""
         state, reason = found.fields["state"], found.fields["reason"]
         if state == LOST or reason in ("not_started", "collision"):
-            return 0
-        wanted = found.fields["transient"] if self.retry.on is None else reason in self.retry.on
+            launches = self.book.state.launches.get(attempt.cell, 0)
+            return 0 if launches < max(self.retry.max_attempts, _LOSSES) else None
+        wanted = found.fields["transient"] if self.retry.on is None else named(reason, self.retry.on)
         tries = self.book.state.tries.get(attempt.cell, 0)
         if state != CELL_FAILED or found.fields["halt"] or not wanted or tries >= self.retry.max_attempts:
             return None
@@ -283,6 +285,11 @@ class Desk:
             self.book.record(*events)
         except SweepError as error:
             self.say(voice.held(str(error)))
+
+
+def named(reason: str, words: Sequence[str]) -> bool:
+    """Say whether ``retry.on`` names ``reason``: itself, its family (``ssh`` for ``ssh_hang``) or all (``*``)."""
+    return any(word in ("*", reason) or reason.startswith(f"{word}_") for word in words)
 
 
 def _room(path: Path) -> None:

@@ -82,7 +82,7 @@ def _open(
     with book.writing() as state:
         opened = {"event": "opened", "sweep_id": sweep.sweep_id.read_text().strip(), "pid": pid}
         opened |= {"host": socket.gethostname(), "cells": len(plan.jobs), "plan": plan.digest}
-        opened["max_cost_usd"] = plan.sweep["max_cost_usd"]
+        opened |= {"max_cost_usd": plan.sweep["max_cost_usd"], "state": plan.sweep["state"]}
         if cap is None and plan.max_cost is not None and plan.max_cost != state.plan_cap and state.attempts:
             book.check_cap(plan.max_cost)
         if only is None or state.sweep_id is None:

@@ -13,6 +13,7 @@ from sweeptool.ledger.journal import Event, Reader
 
 RUNNING, SUCCEEDED, FAILED, LOST = "running", "succeeded", "failed", "lost"
 INTERRUPTED, CANCELLED = "interrupted", "cancelled"
+_WISHES = {"Suspended": "suspended", "Cancelled": CANCELLED}
 
 
 @dataclass(slots=True)
@@ -55,13 +56,15 @@ class State:
     cells: dict[str, list[Attempt]] = field(default_factory=dict)
     running: dict[tuple[str, int], Attempt] = field(default_factory=dict)
     run_dirs: dict[str, Attempt] = field(default_factory=dict)
-    tries: dict[str, int] = field(default_factory=dict)  # counted attempts since the driver was opened
+    tries: dict[str, int] = field(default_factory=dict)  # since the driver was opened: the cell's own attempts
+    launches: dict[str, int] = field(default_factory=dict)  # since then: all of them
     spent: int = 0
     unknown: int = 0
     unknown_attempts: int = 0
     reserved: int = 0
     cap: int | None = None
     plan_cap: int | None = None
+    plan_state: str | None = None  # what the spec itself asks for
     request: str | None = None  # "suspended" or "cancelled"
     halted: str = ""  # the reason of the attempt that stopped the sweep
     stopped: str = ""  # why the last driver stopped launching: "budget", "streak", "interrupted"
@@ -119,6 +122,10 @@ def _opened(state: State, event: Event) -> None:
     if plan_cap != state.plan_cap:
         state.cap = state.plan_cap = plan_cap
     state.tries.clear()
+    state.launches.clear()
+    if event.get("state") != state.plan_state:
+        state.plan_state = event.get("state")
+        state.request = _WISHES.get(state.plan_state or "")
     state.streak = 0
     state.halted = state.stopped = ""
 
@@ -134,6 +141,7 @@ def _admitted(state: State, event: Event) -> None:
     state.cells.setdefault(cell, []).append(attempt)
     state.running[cell, number] = attempt
     state.tries[cell] = state.tries.get(cell, 0) + 1
+    state.launches[cell] = state.launches.get(cell, 0) + 1
     state.reserved += attempt.reserved or 0
 
 
