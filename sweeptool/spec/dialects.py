@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 
-from sweeptool.spec import document, flags, grid, kinds, native, nodus, templates, tree
+from sweeptool.spec import document, env, flags, grid, kinds, native, nodus, templates, tree
 from sweeptool.spec.model import Flags, Spec
 from sweeptool.spec.tree import Map, Node, Report
 
@@ -43,6 +43,8 @@ def _read(root: Node, said: Flags, project: Path, report: Report) -> Spec:
 
 def _finished(spec: Spec, text: bytes | str, report: Report) -> Spec:
     report.finish()
+    for name in sorted({name for point in spec.points for name in point.params if env.is_secret(name)}):
+        report.warn(tree.Text(name), name, "is recorded like any parameter: a secret belongs in env", "{from: NAME}")
     raw = text.encode(errors="surrogatepass") if isinstance(text, str) else text
     digest = hashlib.sha256(raw).hexdigest()
     return replace(spec, source=report.source, sha256=digest, warnings=tuple(report.warnings))

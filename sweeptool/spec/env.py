@@ -30,7 +30,7 @@ def _read(node: Node, path: str, report: Report) -> Environment | None:
         return None
     plain: dict[str, str] = {}
     secret: dict[str, str] = {}
-    for name, one in node.members.items():
+    for name, one in sorted(node.members.items()):
         at = f"{path}.{name}"
         _check_name(name, node.keys[name], at, report)
         if isinstance(one, Map):

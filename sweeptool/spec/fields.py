@@ -7,8 +7,9 @@ from dataclasses import dataclass, field
 from typing import Any, Generic, TypeVar
 
 from sweeptool.errors import near
-from sweeptool.spec.tree import Map, Node, Report, Text, describe, member
+from sweeptool.spec.tree import Map, Node, Report, Text, describe, member, quoted
 
+_FEW = 12  # names that a line still holds
 T = TypeVar("T")
 Reader = Callable[[Node, str, Report], T | None]
 """Takes a node, its path and the report; returns the value, or None after noting a problem."""
@@ -70,18 +71,22 @@ class Table:
             report.error(node, path, f"expected a map, got {describe(node)}")
             return None
         known = [key.name for key in self.keys]
-        for name, key in node.keys.items():
-            if name not in known:
-                report.error(key, member(path, name), f"unknown setting '{name}'", self.hint(name, known))
+        unknown = [name for name in node.keys if name not in known]
+        for name in unknown:
+            report.error(node.keys[name], member(path, name), f"unknown setting {quoted(name)}", self.hint(name, known))
         for wanted in self.keys:
-            if wanted.required and wanted.name not in node.members:
+            misspelt = any(near(name, [wanted.name]) for name in unknown)
+            if wanted.required and wanted.name not in node.members and not misspelt:
                 report.error(node, path, f"'{wanted.name}' is missing", wanted.about)
         return Fields(node, path, report)
 
     def hint(self, name: str, known: Sequence[str]) -> str:
         """Return what to write instead of an unknown name."""
         other = self.other.get(folded(name))
-        return f"use {other}" if other else near(name, known) or f"known: {', '.join(known)}"
+        if other:
+            return f"use {other}"
+        listed = f"known: {', '.join(known)}" if len(known) <= _FEW else "'sweeptool schema' lists the known ones"
+        return near(name, known) or listed
 
     def kind(self) -> Kind[Fields]:
         """Return the kind of a map with these keys."""

@@ -25,7 +25,9 @@ def read(root: Map, overrides: Overrides, report: Report) -> Spec:
     reader = Rows(report, settings_of(chosen.kind), SWEEP_WIDE, "in defaults")
     rows, base = table(root, {}, overrides, reader)
     points = expand.points(rows, base)
-    places = reader.places | runner.places(wide.get("runner"), "defaults.runner", chosen)
+    places = (
+        templates.said(overrides.cell) | reader.places | runner.places(wide.get("runner"), "defaults.runner", chosen)
+    )
     templates.check(points, places, chosen.argv, report)
     return Spec(**{"name": names.default(report.source), "dialect": "grid", "points": points, **sweep})
 
@@ -45,7 +47,7 @@ def table(root: Map, own: Mapping[str, Any], overrides: Overrides, reader: Rows)
         return [], base
     common = {slot: value for slot, value in defaults.items() if slot.is_param}
     rows: list[Row] = [{**common, **row} for row in (*explicit, *product)] if common else [*explicit, *product]
-    if not rows:
+    if not rows and not report.problems:
         report.error(root, "", "there is no cell", "a sweep needs at least one row of params, or a grid")
     _check_same(rows, base, root, report)
     return rows, base

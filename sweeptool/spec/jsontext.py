@@ -149,7 +149,10 @@ def _named(kind: str, token: str) -> str:
 
 
 def _why(text: str, offset: int) -> str:
+    control = re.match(r'"[^"\\\\]*?([\x00-\x1f])', text[offset:])
+    if control:
+        return f"the character U+{ord(control[1]):04X} in a text must be written as an escape"
     if text[offset] == '"':
-        return "a text that is not closed, or holds a bad escape or a line end"
+        return "a text that is not closed, or holds a bad escape"
     word = re.match(r"[\w.+-]+|.", text[offset:])
     return f"unexpected {quoted(word.group() if word else text[offset])}"

@@ -161,7 +161,7 @@ def members(kind: Kind[T], name: str = NAME.pattern, what: str = "a name") -> Ki
             report.error(node, path, f"expected a map, got {describe(node)}")
             return None
         found: dict[str, T] = {}
-        for key, one in node.members.items():
+        for key, one in sorted(node.members.items()):  # keys have no order: the same map, the same bytes
             if not re.fullmatch(name, key):
                 report.error(node.keys[key], f"{path}.{key}", f"{quoted(key)} is not {what}")
             made = kind.read(one, f"{path}.{key}", report)

@@ -29,7 +29,11 @@ def read(root: Node, overrides: Overrides, project: Path, report: Report) -> Spe
     if fields.has(settings.ENV):
         cell["env"], cell["secrets"] = fields.get(settings.ENV) or ({}, {})
     sweep["runner"] = chosen = runner.chosen(sweep.get("runner"), overrides.runner, report)
-    places = _command_place(fields, cell) | runner.places(fields.node.members.get("runner"), "runner", chosen)
+    places = (
+        _command_place(fields, cell)
+        | templates.said(overrides.cell)
+        | runner.places(fields.node.members.get("runner"), "runner", chosen)
+    )
     if any(fields.has(key) for key in settings.GRID):
         _check_one_form(fields)
         reader = Rows(report, settings_of(chosen.kind), grid.SWEEP_WIDE, "at the top")

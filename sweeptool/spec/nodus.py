@@ -10,7 +10,7 @@ from sweeptool.spec.expand import GPU, REGION, Axis
 from sweeptool.spec.fields import Fields, Key, Kind, Table
 from sweeptool.spec.flags import Overrides
 from sweeptool.spec.model import Spec
-from sweeptool.spec.tree import Map, Node, Report, Text, quoted
+from sweeptool.spec.tree import Node, Report, Text, quoted
 
 API = "nodus.dev/v1"
 _MOST_CELLS = 256
@@ -39,8 +39,8 @@ def _regions(node: Node, path: str, report: Report) -> tuple[str, ...]:
 
 def _params(node: Node, path: str, report: Report) -> Axes:
     named = axes.named(node, path, report, _PARAM, _PARAM_WORDS)
-    if isinstance(node, Map):
-        _limited(tuple(node.members), 16, node, path, report)
+    if len(named) > 16:
+        report.error(node, path, f"{len(named)} of them, at most 16 are allowed")
     lists = {name: (one, axes.listed(one, f"{path}.{name}", report)) for name, one in named.items()}
     return {name: _limited(values, 64, one, f"{path}.{name}", report) for name, (one, values) in lists.items()}
 

@@ -45,6 +45,8 @@ class Selection:
         for number, entry in enumerate(entries):
             at = f"{path}[{number}]"
             wanted = self.entry(entry, at)
+            if wanted is None:
+                continue
             known = {slot for axis in self.axes for slot in axis.slots}
             unknown = [slot.name for slot in wanted if slot not in known]
             for name in unknown:
@@ -66,13 +68,15 @@ class Selection:
         for number, entry in enumerate(entries):
             at = f"{path}[{number}]"
             wanted = self.entry(entry, at)
+            if wanted is None:
+                continue
             on_axes = {slot: value for slot, value in wanted.items() if slot in varied}
             added = {slot: value for slot, value in wanted.items() if slot not in varied}
             matching = [row for row in made if on_axes.items() <= row.items()]
             if matching and added:
                 self.add(matching, added, entry, at)
                 continue
-            further = self.completed(wanted, entry, at)
+            further = wanted if matching else self.completed(wanted, entry, at)
             if matching or further in extra:
                 self.report.error(entry, at, "adds nothing: such a combination is there already")
             extra.append(further)
@@ -105,11 +109,12 @@ class Selection:
                 wanted[slot] = values[0]
         return wanted
 
-    def entry(self, entry: Map, at: str) -> dict[Slot, str]:
+    def entry(self, entry: Map, at: str) -> dict[Slot, str] | None:
+        """Return the values that an entry names, None where one of them is wrong."""
         found: dict[Slot, str] = {}
         for name, node in entry.members.items():
             slot = chosen(name, entry.keys[name], f"{at}.{name}", self.report)
             text = value_of(slot, node, f"{at}.{name}", self.report)
             if slot is not None and text is not None:
                 found[slot] = text
-        return found
+        return found if len(found) == len(entry.members) else None

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from typing import Any
 
 from sweeptool.errors import near
 from sweeptool.spec import braces, kinds
 from sweeptool.spec.fields import Kind
 from sweeptool.spec.model import Command, Point
-from sweeptool.spec.tree import List, Node, Report
+from sweeptool.spec.tree import List, Node, Report, Text
 
 
 def _word(node: Node, path: str, report: Report) -> str | None:
@@ -24,6 +25,12 @@ WORDS: Kind[tuple[str, ...]] = kinds.items(Kind(_word, kinds.SCALAR), "arguments
 COMMAND: Kind[Command] = kinds.command(WORDS)
 Places = Mapping[tuple[str, ...], tuple[Node, str]]
 """Where each argv template stands: its node and its path."""
+
+
+def said(cell: Mapping[str, Any]) -> dict[tuple[str, ...], tuple[Node, str]]:
+    """Return the place of an argv that was given on the command line."""
+    command = cell.get("command")
+    return {command: (Text(""), "--command")} if isinstance(command, tuple) else {}
 
 
 def check(points: Iterable[Point], places: Places, argv: tuple[str, ...], report: Report) -> None:

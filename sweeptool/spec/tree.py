@@ -76,7 +76,7 @@ def describe(node: Node) -> str:
 def quoted(text: str) -> str:
     """Return ``text`` on one line in quotes, cut where it is long."""
     shown = text if len(text) <= 60 else text[:57] + "..."
-    return "'" + "".join(char if char.isprintable() else repr(char)[1:-1] for char in shown) + "'"
+    return f"'{_line(shown)}'"
 
 
 def member(path: str, name: str) -> str:
@@ -109,13 +109,18 @@ class Report:
     def _problem(self, at: Node, path: str, message: str, remedy: str) -> Problem:
         from_flag = path.startswith("--")
         return Problem(
-            message,
-            path=path,
+            _line(message),
+            path=_line(path),
             source="" if from_flag else self.source,
             line=at.line or None,
             column=(at.column or None) if at.line else None,
-            remedy=remedy,
+            remedy=_line(remedy),
         )
+
+
+def _line(text: str) -> str:
+    """Return a text on one line, whatever of the user's stands in it."""
+    return text if text.isprintable() else "".join(char if char.isprintable() else repr(char)[1:-1] for char in text)
 
 
 def report(source: str) -> Report:

@@ -20,6 +20,8 @@ _NULLS = frozenset(("", "~", "null", "Null", "NULL"))
 _NO_TEXT = re.compile(
     r"[-+]?(\d+|0o[0-7]+|0x[0-9a-fA-F]+|(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?)|true|True|TRUE|false|False|FALSE"
 )
+# Controls, which YAML refuses, and three line ends of its own, which it would fold into something else.
+_UNFIT = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u2028\u2029\ufffe\uffff]")
 _TAG = "tag:yaml.org,2002:"
 _PLAIN_TAGS = frozenset((None, f"{_TAG}str", f"{_TAG}map", f"{_TAG}seq"))
 _NBSP = "\u00a0"
@@ -59,6 +61,12 @@ def parse(text: str, report: Report) -> Node:
 
     Raises SweepError where it is not YAML; keys given twice, tags and the like land in ``report``.
     """
+    bad = _UNFIT.search(text)
+    if bad:
+        line, column = place(text, bad.start())
+        message = f"the character U+{ord(bad.group()):04X} cannot stand in YAML"
+        remedy = "write it as an escape in double quotes"
+        raise SweepError(Problem(message, source=report.source, line=line, column=column, remedy=remedy))
     root = _compose(text, report.source)
     if root is None:
         raise SweepError(Problem("the spec is empty", source=report.source, remedy="sweeptool init writes a starter"))
@@ -159,7 +167,8 @@ class _Converter:
             if not isinstance(key, Text) or (key.plain and key.text not in self.texts and _NO_TEXT.fullmatch(key.text)):
                 self.report.error(key, trodden(trail), f"the key {describe(key)} is no text", "quote it")
                 continue
-            self.texts.add(key.text)
+            if key.plain:
+                self.texts.add(key.text)
             if key.plain and key.text == "<<":
                 merged.append(self.node(raw_value, depth, trail))
             else:
