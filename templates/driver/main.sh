@@ -22,9 +22,9 @@ run_sweep() {
   trap 'on_signal TERM' TERM
   trap 'on_signal HUP' HUP
   open_ledger "$@"
-  if ((PENDING > 0)) && [[ -z $ONLY ]]; then around before; fi
+  [[ -n $ONLY ]] || ((PENDING == 0)) || around before
   schedule
-  if [[ -z $ONLY && -z $SIGNAL ]]; then around after; fi
+  [[ -n $ONLY || -n $SIGNAL ]] || ((PENDING == 0)) || around after
   [[ -n $ONLY ]] || "$SWEEPTOOL" status "$SWEEP_DIR" --final || true # the table is for people; the code is ours
   exit "$CODE"
 }
@@ -46,7 +46,7 @@ main() {
       list) list_cells && exit 0 ;;
       shard)
         count "${2:-}" shard
-        ONLY=$2
+        ONLY=$((10#$2))
         ((ONLY < SWEEP_SIZE)) || die 2 "shard $ONLY: the cells are 0 to $((SWEEP_SIZE - 1))"
         options+=(--only "$ONLY")
         shift
@@ -59,12 +59,14 @@ main() {
         MAX_PARALLEL=$((10#${1#-j}))
         ;;
       --max-cost-usd)
-        options+=(--max-cost-usd "${2:-}")
-        shift || die 2 "--max-cost-usd needs an amount"
+        (($# > 1)) || die 2 "--max-cost-usd needs an amount"
+        options+=(--max-cost-usd "$2")
+        shift
         ;;
       --project-dir)
-        PROJECT_DIR=${2:-}
-        shift || die 2 "--project-dir needs a directory"
+        (($# > 1)) || die 2 "--project-dir needs a directory"
+        PROJECT_DIR=$2
+        shift
         ;;
       *) die 2 "unknown option or command '$1'; see $0 --help" ;;
     esac

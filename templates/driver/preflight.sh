@@ -23,7 +23,9 @@ preflight() {
 # default_signals ARG...: a shell that starts a job with '&' makes it ignore Ctrl-C for ever, and every
 # runner under it; then nothing could make a runner release its pod. Start again with the default.
 default_signals() {
-  [[ $(trap -p INT) == "trap -- '' "* && -z ${SWEEP_SIGNALS_RESET:-} ]] || return 0
+  local again=${SWEEP_SIGNALS_RESET:-}
+  unset SWEEP_SIGNALS_RESET
+  [[ $(trap -p INT) == "trap -- '' "* && -z $again ]] || return 0
   export SWEEP_SIGNALS_RESET=1
   if env --default-signal=INT true 2>/dev/null; then
     exec env --default-signal=INT,QUIT "$BASH" "$DRIVER" "$@"

@@ -22,9 +22,9 @@ claim() {
 # shard INDEX ATTEMPT: run one attempt of one cell, in a process group of its own, and write down how it ended.
 # Its output goes straight to its own files, not through tee: no pipe to break, and nothing of a sibling in it.
 shard() {
-  local index=$1 attempt=$2 status=0 id attempt_dir pair
+  local index=$1 attempt=$2 status=0 stopped=0 id attempt_dir pair
   local -a params own argv
-  trap : INT TERM HUP # the runner gets them; this shell stays to record the outcome
+  trap 'stopped=1' INT TERM HUP # the runner gets them too; this shell stays to record the outcome
   trap - USR1 PIPE
   exec {TO_LEDGER}>&- {FROM_LEDGER}<&-
   "cell_$index"
@@ -38,6 +38,10 @@ shard() {
     fi
   done
   export SWEEP_ID SWEEP_NAME SWEEP_SIZE SWEEP_INDEX=$index SWEEPTOOL_ATTEMPT=$SWEEP_ID/$id/$attempt
+  if ((stopped)); then
+    : >|"$attempt_dir/start" # an empty claim: the runner was never called
+    return 1
+  fi
   "${argv[@]}" >"$attempt_dir/stdout.log" 2>"$attempt_dir/stderr.log" || status=$?
   printf '%s\n' "$status" >"$attempt_dir/exit"
   return "$status"

@@ -140,7 +140,9 @@ preflight() {
 # default_signals ARG...: a shell that starts a job with '&' makes it ignore Ctrl-C for ever, and every
 # runner under it; then nothing could make a runner release its pod. Start again with the default.
 default_signals() {
-  [[ $(trap -p INT) == "trap -- '' "* && -z ${SWEEP_SIGNALS_RESET:-} ]] || return 0
+  local again=${SWEEP_SIGNALS_RESET:-}
+  unset SWEEP_SIGNALS_RESET
+  [[ $(trap -p INT) == "trap -- '' "* && -z $again ]] || return 0
   export SWEEP_SIGNALS_RESET=1
   if env --default-signal=INT true 2>/dev/null; then
     exec env --default-signal=INT,QUIT "$BASH" "$DRIVER" "$@"
@@ -201,9 +203,9 @@ claim() {
 # shard INDEX ATTEMPT: run one attempt of one cell, in a process group of its own, and write down how it ended.
 # Its output goes straight to its own files, not through tee: no pipe to break, and nothing of a sibling in it.
 shard() {
-  local index=$1 attempt=$2 status=0 id attempt_dir pair
+  local index=$1 attempt=$2 status=0 stopped=0 id attempt_dir pair
   local -a params own argv
-  trap : INT TERM HUP # the runner gets them; this shell stays to record the outcome
+  trap 'stopped=1' INT TERM HUP # the runner gets them too; this shell stays to record the outcome
   trap - USR1 PIPE
   exec {TO_LEDGER}>&- {FROM_LEDGER}<&-
   "cell_$index"
@@ -217,6 +219,10 @@ shard() {
     fi
   done
   export SWEEP_ID SWEEP_NAME SWEEP_SIZE SWEEP_INDEX=$index SWEEPTOOL_ATTEMPT=$SWEEP_ID/$id/$attempt
+  if ((stopped)); then
+    : >|"$attempt_dir/start" # an empty claim: the runner was never called
+    return 1
+  fi
   "${argv[@]}" >"$attempt_dir/stdout.log" 2>"$attempt_dir/stderr.log" || status=$?
   printf '%s\n' "$status" >"$attempt_dir/exit"
   return "$status"
@@ -322,9 +328,9 @@ run_sweep() {
   trap 'on_signal TERM' TERM
   trap 'on_signal HUP' HUP
   open_ledger "$@"
-  if ((PENDING > 0)) && [[ -z $ONLY ]]; then around before; fi
+  [[ -n $ONLY ]] || ((PENDING == 0)) || around before
   schedule
-  if [[ -z $ONLY && -z $SIGNAL ]]; then around after; fi
+  [[ -n $ONLY || -n $SIGNAL ]] || ((PENDING == 0)) || around after
   [[ -n $ONLY ]] || "$SWEEPTOOL" status "$SWEEP_DIR" --final || true # the table is for people; the code is ours
   exit "$CODE"
 }
@@ -346,7 +352,7 @@ main() {
       list) list_cells && exit 0 ;;
       shard)
         count "${2:-}" shard
-        ONLY=$2
+        ONLY=$((10#$2))
         ((ONLY < SWEEP_SIZE)) || die 2 "shard $ONLY: the cells are 0 to $((SWEEP_SIZE - 1))"
         options+=(--only "$ONLY")
         shift
@@ -359,12 +365,14 @@ main() {
         MAX_PARALLEL=$((10#${1#-j}))
         ;;
       --max-cost-usd)
-        options+=(--max-cost-usd "${2:-}")
-        shift || die 2 "--max-cost-usd needs an amount"
+        (($# > 1)) || die 2 "--max-cost-usd needs an amount"
+        options+=(--max-cost-usd "$2")
+        shift
         ;;
       --project-dir)
-        PROJECT_DIR=${2:-}
-        shift || die 2 "--project-dir needs a directory"
+        (($# > 1)) || die 2 "--project-dir needs a directory"
+        PROJECT_DIR=$2
+        shift
         ;;
       *) die 2 "unknown option or command '$1'; see $0 --help" ;;
     esac
