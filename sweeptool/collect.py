@@ -52,7 +52,7 @@ def _record(run: Run, sweep: Sweep | None) -> dict[str, Any]:
 
 
 def _untried(job: Job) -> Run:
-    return Run(None, None, PENDING, None, None, job=job, cell=job.id, index=job.index)
+    return Run(None, PENDING, job=job)
 
 
 def _csv(rows: Sequence[Record]) -> bytes:
@@ -70,7 +70,7 @@ def _finite(value: object) -> object:
     return None if isinstance(value, float) and not math.isfinite(value) else value
 
 
-EMPTY = [key for key in records.record(Run(None, None, "", None, None)) if key != "params"]
+EMPTY = [key for key in records.record(Run(None, "")) if key != "params"]
 FORMATS: Mapping[str, Callable[[Sequence[Record]], bytes]] = {
     ".csv": _csv,
     ".json": _json,

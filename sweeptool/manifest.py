@@ -9,6 +9,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from decimal import Decimal
 from pathlib import Path
+from sys import intern
+from types import MappingProxyType
 from typing import Any, NamedTuple, TypeGuard
 
 from sweeptool import money
@@ -28,6 +30,7 @@ _KNOWN = frozenset(
     }
 )
 _DECODER = json.JSONDecoder(parse_float=Decimal)
+_NOTHING: Mapping[str, Any] = MappingProxyType({})
 _SCHEMAS = (None, "v1", "v2")
 
 
@@ -79,6 +82,11 @@ class Manifest:
         return Path(self.source).parent
 
     @property
+    def directory(self) -> str:
+        """The run dir as text, as quick as can be."""
+        return self.source.rpartition("/")[0] or "."
+
+    @property
     def artifacts(self) -> tuple[Artifact, ...]:
         entries = self.raw.get("artifacts")
         return tuple(map(_artifact, entries)) if _objects(entries) else ()
@@ -103,22 +111,22 @@ def read(path: Path | str, text: bytes | None = None, *, slim: bool = False) -> 
         source=source,
         schema=schema,
         failed=_failed(raw, oddities),
-        job_name=_text(raw, "job_name", oddities),
+        job_name=_word(raw, "job_name", oddities),
         run_id=_text(raw, "run_id", oddities),
-        config_path=_text(raw, "config_path", oddities),
-        gpu_id=_text(raw, "gpu_id", oddities),
-        datacenter_id=_text(raw, "datacenter_id", oddities),
+        config_path=_word(raw, "config_path", oddities),
+        gpu_id=_word(raw, "gpu_id", oddities),
+        datacenter_id=_word(raw, "datacenter_id", oddities),
         price_per_hour=_money(raw, "gpu_price_per_hour_usd", oddities),
-        price_source=_text(raw, "gpu_price_source", oddities),
+        price_source=_word(raw, "gpu_price_source", oddities),
         wall_seconds=_seconds(raw, "wall_time_sec", oddities),
         cost=_money(raw, "estimated_cost_usd", oddities),
         pod_id=_text(raw, "pod_id", oddities),
-        pod_final_state=_text(raw, "pod_final_state", oddities),
+        pod_final_state=_word(raw, "pod_final_state", oddities),
         pulled_at=_text(raw, "pulled_at_utc", oddities),
-        git_sha=_text(metadata, "local_git_sha", oddities),
+        git_sha=_word(metadata, "local_git_sha", oddities),
         git_dirty=_flag(metadata, "local_git_dirty"),
         untried=_untried(raw, oddities),
-        raw={} if slim else raw,
+        raw=_NOTHING if slim else raw,
         oddities=tuple(oddities),
     )
 
@@ -182,6 +190,12 @@ def _text(raw: Mapping[str, Any], key: str, oddities: list[str]) -> str | None:
         return value
     oddities.append(f"{key} is {shown(value)}, not text")
     return None
+
+
+def _word(raw: Mapping[str, Any], key: str, oddities: list[str]) -> str | None:
+    """Return text that stands alike in many manifests, so that all of them share one copy."""
+    value = _text(raw, key, oddities)
+    return value and intern(value)
 
 
 def _flag(raw: Mapping[str, Any], key: str) -> bool | None:

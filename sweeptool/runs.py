@@ -9,6 +9,7 @@ from decimal import Decimal
 from sweeptool import layout, manifest
 from sweeptool.errors import SweepError
 from sweeptool.frozen import Job
+from sweeptool.ledger.state import Attempt
 from sweeptool.manifest import Manifest
 from sweeptool.walk import Skipped, files
 
@@ -17,29 +18,72 @@ SUCCEEDED, FAILED, INTERRUPTED, UNKNOWN = "succeeded", "failed", "interrupted", 
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """One attempt of a cell, or one manifest where no ledger tells of attempts.
+    """One attempt of a cell, or one manifest where no ledger tells of attempts: ``entry`` is the ledger's record.
 
     ``cost`` and ``reserved`` are micro-dollars; ``reserved`` is what an unknown cost is charged at.
     """
 
-    run_dir: str | None
     manifest: Manifest | None
     state: str
-    cost: int | None
-    wall_seconds: Decimal | None
-    job: Job | None = None
-    cell: str | None = None
-    index: int | None = None
-    attempt: int | None = None
-    reason: str | None = None
-    detail: str | None = None
-    flags: tuple[str, ...] = ()
-    exit_code: int | None = None
+    cost: int | None = None
+    wall_seconds: Decimal | None = None
     failed: bool | None = None
-    reserved: int | None = None
-    units_per_second: float | None = None
-    admitted_at: str | None = None
-    settled_at: str | None = None
+    job: Job | None = None
+    entry: Attempt | None = None
+
+    @property
+    def run_dir(self) -> str | None:
+        """Where the run's files are, None where nobody knows."""
+        if self.manifest:
+            return self.manifest.directory
+        return self.entry.run_dir if self.entry else None
+
+    @property
+    def cell(self) -> str | None:
+        return self.entry.cell if self.entry else self.job.id if self.job else None
+
+    @property
+    def index(self) -> int | None:
+        """The cell's index in the plan; where the plan no longer has it, the index that it had."""
+        if self.job:
+            return self.job.index
+        return self.entry.index if self.entry else None
+
+    @property
+    def attempt(self) -> int | None:
+        return self.entry.number if self.entry else None
+
+    @property
+    def reason(self) -> str | None:
+        return (self.entry.reason or None) if self.entry else None
+
+    @property
+    def detail(self) -> str | None:
+        return (self.entry.detail or None) if self.entry else None
+
+    @property
+    def flags(self) -> tuple[str, ...]:
+        return self.entry.flags if self.entry else ()
+
+    @property
+    def exit_code(self) -> int | None:
+        return self.entry.exit_code if self.entry else None
+
+    @property
+    def reserved(self) -> int | None:
+        return self.entry.reserved if self.entry else None
+
+    @property
+    def units_per_second(self) -> float | None:
+        return self.entry.units_per_second if self.entry else None
+
+    @property
+    def admitted_at(self) -> str | None:
+        return (self.entry.admitted_at or None) if self.entry else None
+
+    @property
+    def settled_at(self) -> str | None:
+        return self.entry.settled_at if self.entry else None
 
     @property
     def params(self) -> Mapping[str, str]:
@@ -95,7 +139,7 @@ def load(path: str, found: Found, *, slim: bool = True) -> Manifest | None:
         one = manifest.read(path, slim=slim)
     except SweepError as error:
         problem = error.problems[0]
-        place = f" at line {problem.line}, column {problem.column}" if problem.line else ""
+        place = f" (line {problem.line}, column {problem.column})" if problem.line else ""
         found.skipped.append(Skipped(path, problem.message + place))
         return None
     if one.oddities:
@@ -115,33 +159,41 @@ def from_manifest(one: Manifest) -> Run:
         state = FAILED
     else:
         state = INTERRUPTED if one.untried else SUCCEEDED
-    return Run(one.source.rpartition("/")[0] or ".", one, state, one.cost, one.wall_seconds, failed=failed)
+    return Run(one, state, one.cost, one.wall_seconds, failed)
 
 
 def _collect(paths: Iterable[str], found: Found) -> None:
-    first: dict[tuple[str, str], int] = {}
+    names: set[str] = set()
+    named = 0
     for path in paths:
         one = load(path, found)
         if one is None:
             continue
-        if one.run_id and (mark := one.pod_id or one.pulled_at):
-            place = first.setdefault((one.run_id, mark), len(found.runs))
-            if place != len(found.runs):
-                _twice(found, place, one)
-                continue
         found.runs.append(from_manifest(one))
+        if one.run_id:
+            names.add(one.run_id)
+            named += 1
+    if len(names) < named:
+        _drop_copies(found)
 
 
-def _twice(found: Found, place: int, other: Manifest) -> None:
-    """Count the newer of two manifests of one run, or else the one nearer to the root, and name the other."""
-    known = found.runs[place].manifest
-    if known is None:
-        return
-    keep, drop = sorted((known, other), key=_freshness)
-    if keep is other:
-        found.runs[place] = from_manifest(other)
-    found.skipped.append(Skipped(drop.source, f"a copy of run {drop.run_id}, counted at {keep.source}"))
+def _drop_copies(found: Found) -> None:
+    """Of all manifests of one run count the newest, or else the one with the shortest path, and name the others.
+
+    It is one run where the pod is one too, or, where there was none, where both were written at one instant.
+    """
+    groups: dict[tuple[str, str], list[Manifest]] = {}
+    for run in found.runs:
+        one = run.manifest
+        if one and one.run_id and (mark := one.pod_id or one.pulled_at):
+            groups.setdefault((one.run_id, mark), []).append(one)
+    copies: dict[str, str] = {}
+    for group in groups.values():
+        kept, *others = sorted(group, key=_freshness)
+        copies |= {other.source: f"a copy of run {kept.run_id}, counted at {kept.source}" for other in others}
+    found.runs[:] = [run for run in found.runs if run.manifest is None or run.manifest.source not in copies]
+    found.skipped += [Skipped(path, why) for path, why in copies.items()]
 
 
-def _freshness(one: Manifest) -> tuple[tuple[int, ...], int, str]:
-    return tuple(-ord(char) for char in one.pulled_at or ""), one.source.count("/"), one.source
+def _freshness(one: Manifest) -> tuple[tuple[int, ...], int, int, str]:
+    return tuple(-ord(char) for char in one.pulled_at or ""), one.source.count("/"), len(one.source), one.source

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from sweeptool import money, records, tables, totals
@@ -130,14 +130,14 @@ def footer(found: Found) -> Iterator[str]:
     yield f"skipped:          {len(found.skipped)}"
 
 
-def _grid(runs: Sequence[Run], by: Sequence[str], groups: Groups) -> tuple[tuple[str, ...], list[tuple[str, ...]]]:
+def _grid(runs: Sequence[Run], by: Sequence[str], groups: Groups) -> tuple[tuple[str, ...], Iterable[Sequence[str]]]:
     if groups is not None:
         header = (*by, "N", "FAILED", "WALL_SEC", "COST_USD", "UNKNOWN")
         return header, [_group_row(key, sums) for key, sums in groups]
     if any(run.attempt is not None for run in runs):
         return attempts(runs)
     header = ("RUN", "JOB", "GPU", "DATACENTER", "STATE", "WALL_SEC", "COST_USD")
-    return header, [_run_row(run) for run in runs]
+    return header, tables.Each(_run_row, runs)  # there may be a hundred thousand
 
 
 def _run_row(run: Run) -> tuple[str, ...]:
@@ -192,4 +192,4 @@ def _cost(run: Run) -> str:
     return "?" if run.cost is None else money.text(run.cost)
 
 
-_NOTHING = Run(None, None, "", None, None)
+_NOTHING = Run(None, "")

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from decimal import Decimal
 from pathlib import Path
 
 from sweeptool import frozen, locate, runs, stamps
@@ -75,27 +74,8 @@ def _claim(attempt: Attempt, name: str, claimed: dict[str, Attempt], found: Foun
 
 
 def _run(attempt: Attempt, one: Manifest | None, job: Job | None) -> Run:
-    wall = attempt.wall_seconds
-    return Run(
-        run_dir=attempt.run_dir,
-        manifest=one,
-        state=attempt.state,
-        cost=attempt.cost,
-        wall_seconds=one.wall_seconds if one and one.wall_seconds is not None else wall and Decimal(wall),
-        job=job,
-        cell=attempt.cell,
-        index=job.index if job else attempt.index,
-        attempt=attempt.number,
-        reason=attempt.reason or None,
-        detail=attempt.detail or None,
-        flags=attempt.flags,
-        exit_code=attempt.exit_code,
-        failed=attempt.failed,
-        reserved=attempt.reserved,
-        units_per_second=attempt.units_per_second,
-        admitted_at=attempt.admitted_at or None,
-        settled_at=attempt.settled_at,
-    )
+    wall = one.wall_seconds if one and one.wall_seconds is not None else attempt.wall_seconds
+    return Run(one, attempt.state, attempt.cost, wall, attempt.failed, job, attempt)
 
 
 def _foreign(where: SweepDir, name: str, claimed: dict[str, Attempt], state: State) -> Iterator[Skipped]:

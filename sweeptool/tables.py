@@ -5,7 +5,8 @@ from __future__ import annotations
 import csv
 import io
 import unicodedata
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from typing import Any
 
 Row = Sequence[str]
 _FORMULA = ("=", "+", "-", "@", "\t", "\r")
@@ -19,22 +20,47 @@ def clean(text: str) -> str:
     return "".join(char if char.isprintable() else _escaped(char) for char in text)
 
 
-def plain(header: Row, rows: Sequence[Row], right: Collection[str] = ()) -> Iterator[str]:
-    """Yield the lines of a table for people, its columns two spaces apart; ``right`` names the columns of numbers."""
-    shown = [tuple(map(clean, row)) for row in (header, *rows)]
-    if all(cell.isascii() for row in shown for cell in row):
-        widths = [max(map(len, column)) for column in zip(*shown, strict=True)]
-        sides = [">" if title in right else "<" for title in header]
-        pattern = "  ".join(f"{{:{side}{width}}}" for side, width in zip(sides, widths, strict=True))
-        yield from (pattern.format(*row).rstrip() for row in shown)
+class Each:
+    """The rows that ``function`` makes of ``items``, made anew each time they are asked for: none is kept."""
+
+    __slots__ = ("function", "items")
+
+    def __init__(self, function: Callable[[Any], Row], items: Iterable[Any]) -> None:
+        self.function = function
+        self.items = items
+
+    def __iter__(self) -> Iterator[Row]:
+        return map(self.function, self.items)
+
+
+def plain(header: Row, rows: Iterable[Row], right: Collection[str] = ()) -> Iterator[str]:
+    """Yield the lines of a table for people, its columns two spaces apart; ``right`` names the columns of numbers.
+
+    ``rows`` are gone through twice.
+    """
+    shown = [clean(title) for title in header]
+    widths = list(map(width, shown))
+    narrow = all(map(str.isascii, shown))
+    for row in rows:
+        for place, cell in enumerate(row):
+            if not cell.isascii():
+                narrow = False
+            if len(cell) > widths[place] or not cell.isascii() or not cell.isprintable():
+                widths[place] = max(widths[place], width(clean(cell)))
+    sides = [">" if title in right else "<" for title in header]
+    if narrow:
+        pattern = "  ".join(f"{{:{side}{wide}}}" for side, wide in zip(sides, widths, strict=True))
+        yield pattern.format(*shown).rstrip()
+        yield from (pattern.format(*map(clean, row)).rstrip() for row in rows)
         return
-    widths = [max(map(width, column)) for column in zip(*shown, strict=True)]
-    for row in shown:
-        cells = (
-            " " * (wide - width(cell)) + cell if title in right else cell + " " * (wide - width(cell))
-            for title, wide, cell in zip(header, widths, row, strict=True)
-        )
+    for row in (shown, *rows):
+        cells = (_padded(clean(cell), side, wide) for cell, side, wide in zip(row, sides, widths, strict=True))
         yield "  ".join(cells).rstrip()
+
+
+def _padded(text: str, side: str, wide: int) -> str:
+    room = " " * (wide - width(text))
+    return room + text if side == ">" else text + room
 
 
 def markdown(header: Row, rows: Iterable[Row], right: Collection[str] = ()) -> Iterator[str]:
@@ -50,10 +76,10 @@ def comma(header: Row, rows: Iterable[Row]) -> Iterator[str]:
     Text that a spreadsheet would run as a formula gets an apostrophe before it; numbers stay as they are.
     """
     stream = io.StringIO()
-    writer = csv.writer(stream, lineterminator="\n")
+    writer = csv.writer(stream)  # what ends its lines is what it quotes: a carriage return must be among it
     for row in (header, *rows):
         writer.writerow([_inert(cell) for cell in row])
-        yield stream.getvalue().removesuffix("\n")
+        yield stream.getvalue().removesuffix("\r\n")
         stream.seek(0)
         stream.truncate()
 

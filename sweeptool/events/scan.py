@@ -139,45 +139,55 @@ class Reader:
         self.line += block.count(b"\n")
         if block and not block.endswith(b"\n"):
             self.line += 1
-            self._fields(block[block.rfind(b"\n") + 1 :])
+            last = block[block.rfind(b"\n") + 1 :].removeprefix(_BOM).strip(_PADDING)
+            if last:
+                self._fields(last)
 
     def events(self, block: bytes, needles: tuple[bytes, ...] = ()) -> Iterator[Event]:
         """Yield the events of a block of whole lines that may hold every needle."""
-        for raw in block.removesuffix(b"\n").split(b"\n"):
+        *rows, last = block.split(b"\n")
+        for raw in rows:
             self.line += 1
             if needles and b"\\" not in raw and not _hit(raw, needles):
                 continue
-            line = raw.removeprefix(_BOM).strip(_PADDING)
-            fields = self._fields(line)
-            if fields is None:
-                continue
+            yield from self._event(raw)
+        if last:  # without its newline it may be torn, which is worth a word whatever it holds
+            self.line += 1
+            yield from self._event(last)
+
+    def _event(self, raw: bytes) -> Iterator[Event]:
+        line = raw.removeprefix(_BOM).strip(_PADDING)
+        fields = self._fields(line) if line else None
+        if fields is not None:
             stamp = next((moment for key in _STAMPS if (moment := stamps.parse(fields.get(key))) is not None), None)
             if stamp is not None:
                 self.stamp = stamp
             yield Event(self.stamp, stamp is not None, line, fields, self.stream)
 
-    def _fields(self, raw: bytes) -> dict[str, Any] | None:
-        line = raw.removeprefix(_BOM).strip(_PADDING)
-        if not line:
-            return None
+    def _fields(self, line: bytes) -> dict[str, Any] | None:
         try:
-            text = line.decode()
-        except UnicodeDecodeError:
-            self._note("is not UTF-8: the bad bytes are shown as U+FFFD")
-            text = line.decode(errors="replace")
-        try:
-            value = _decoded(text)
-            if isinstance(value, dict):
-                return value
-            self._note("is no JSON object")
+            value = _decoded(line.decode(errors="replace"))
         except RecursionError:
-            self._note("is nested too deep")
+            return self._note("is nested too deep")
         except (ValueError, ArithmeticError):
-            self._note("is torn or no JSON")
+            return self._note("is torn or no JSON")
+        if not isinstance(value, dict):
+            return self._note("is no JSON object")
+        if not _utf8(line):
+            self._note("is not UTF-8: the bad bytes are shown as U+FFFD")
+        return value
+
+    def _note(self, what: str) -> dict[str, Any] | None:
+        self.notes.oddities.append(f"{self.stream.path}:{self.line}: {what}")
         return None
 
-    def _note(self, what: str) -> None:
-        self.notes.oddities.append(f"{self.stream.path}:{self.line}: {what}")
+
+def _utf8(line: bytes) -> bool:
+    try:
+        line.decode()
+    except UnicodeDecodeError:
+        return False
+    return True
 
 
 def _decoded(text: str) -> Any:
