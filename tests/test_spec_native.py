@@ -505,7 +505,8 @@ def test_names_in_an_argv_are_parameters_or_words_of_the_cell():
 )
 def test_a_name_that_some_cell_lacks_is_an_error(command, message):
     [line] = wrong(f"command: {command}\nmatrix: {{params: {{lr: [1]}}, include: [{{lr: 2, extra: 1}}]}}")
-    assert line.startswith("sweep.yaml:1:") and message in line
+    assert line.startswith("sweep.yaml:1:")
+    assert message in line
 
 
 def test_the_argv_of_the_command_runner_is_checked_alike():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 
 import pytest
@@ -67,16 +68,36 @@ def test_a_plain_scalar_is_its_text(yaml_parser, spec, text):
     assert params(read(spec.format(text)), "v") == [text]
 
 
-@pytest.mark.parametrize("text", ['"null"', "'null'", '"~"', "''", "!!str 1", "!!str null", "|-\n        null"])
+@pytest.mark.parametrize(
+    "text",
+    [
+        '"null"',
+        "'null'",
+        '"~"',
+        "''",
+        "!!str 1",
+        "!!str null",
+        "!!int 1",
+        "!!bool no",
+        "|-\n        null",
+    ],
+)
 def test_quotes_a_block_and_the_tag_of_text_make_text(yaml_parser, text):
-    expected = {"''": "", "!!str 1": "1", '"~"': "~"}.get(text, "null")
+    expected = {
+        "''": "",
+        "!!str 1": "1",
+        "!!int 1": "1",
+        "!!bool no": "no",
+        '"~"': "~",
+    }.get(text, "null")
     assert params(read(f"matrix:\n  params:\n    v:\n      - {text}\n"), "v") == [expected]
 
 
 @pytest.mark.parametrize("text", ["null", "~", "", "Null", "NULL"])
 def test_a_null_is_no_value(yaml_parser, text):
     [line] = wrong(f"matrix:\n  params:\n    v:\n      - {text}\n")
-    assert line.startswith("sweep.yaml:4:") and "matrix.params.v[0]: null where a value belongs" in line
+    assert line.startswith("sweep.yaml:4:")
+    assert "matrix.params.v[0]: null where a value belongs" in line
 
 
 @pytest.mark.parametrize(
@@ -124,8 +145,6 @@ def test_line_ends_and_a_byte_order_mark_are_no_part_of_values(yaml_parser, end,
         pytest.param("name: a\n---\nname: b", "sweep.yaml:2:1: not YAML: a second document starts here", id="two"),
         pytest.param("a: &x [*x]", "sweep.yaml:1:4: an alias stands inside what it names", id="cycle"),
         pytest.param("[" * 100 + "]" * 100, "sweep.yaml:1:", id="deep"),
-        pytest.param("[" * 20_000 + "]" * 20_000, "sweep.yaml:1:", id="deeper"),
-        pytest.param('{"a":' * 20_000, "sweep.yaml:1:", id="deep-json"),
         pytest.param("- " * 3_000 + "x", "sweep.yaml:", id="deep-block"),
         pytest.param("a: \x00", "sweep.yaml:1:4: the character U+0000 cannot stand in YAML", id="nul"),
         pytest.param("a: \x1b[0m", "sweep.yaml:1:4: the character U+001B cannot stand in YAML", id="escape"),
@@ -143,10 +162,13 @@ def test_line_ends_and_a_byte_order_mark_are_no_part_of_values(yaml_parser, end,
     ],
 )
 def test_what_is_no_spec_is_one_line(yaml_parser, text, start):
-    if yaml_parser == "pure" and isinstance(text, str) and len(text) > 10_000:
-        pytest.skip("the slow parser is slow")
     line = wrong(text)[0]
     assert line.startswith(start)
+
+
+@pytest.mark.parametrize("text", ["[" * 20_000 + "]" * 20_000, '{"a":' * 20_000, "- " * 20_000 + "x"])
+def test_huge_nesting_is_one_line(text):
+    assert "deep" in wrong(text)[0] or "depth" in wrong(text)[0]
 
 
 @pytest.mark.parametrize(
@@ -212,7 +234,7 @@ def test_flow_yaml_that_starts_like_json_is_read():
         pytest.param("? {a: 1}\n: b", "sweep.yaml:1:3: the key a map is no text", id="map"),
         pytest.param("name: !!python/object:os.system x", "sweep.yaml:1:7: name: the tag ", id="python"),
         pytest.param("name: !secret x", "sweep.yaml:1:7: name: the tag '!secret' is not read", id="tag"),
-        pytest.param("grid: {v: [!!int 1]}", "sweep.yaml:1:12: grid.v[0]: the tag ", id="int"),
+        pytest.param("grid: {v: [!!binary 1]}", "sweep.yaml:1:12: grid.v[0]: the tag ", id="binary"),
         pytest.param("\u00a0name: x", "sweep.yaml:1:1: a no-break space at the edge of '\\xa0name'", id="nbsp-key"),
         pytest.param(
             "grid: {v: [x\u00a0]}", "sweep.yaml:1:12: grid.v[0]: a no-break space at the edge of 'x\\xa0'", id="nbsp"
@@ -247,7 +269,7 @@ def test_an_alias_and_a_merge_key_are_read(yaml_parser):
 
 def test_a_tree_of_aliases_is_not_grown():
     names = "abcdefghijklmnopqrst"
-    lines = ["a: &a [x]"] + [f"{new}: &{new} [{', '.join([f'*{old}'] * 9)}]" for old, new in zip(names, names[1:])]
+    lines = ["a: &a [x]"] + [f"{new}: &{new} [{', '.join([f'*{old}'] * 9)}]" for old, new in itertools.pairwise(names)]
     assert len(wrong("\n".join(lines))) == len(names)
 
 

@@ -102,7 +102,8 @@ def test_5_several_faults_are_one_report():
 @pytest.mark.parametrize("amount", ['"-1"', '"1e3"', '"NaN"', '"0.1234567"', '"$5"', "-1", "true", "", "[1]"])
 def test_6_an_amount_is_a_plain_decimal(amount):
     [line] = wrong(nodus(f"maxCostUSD: {amount}"))
-    assert line.startswith("sweep.yaml:10:") and "spec.maxCostUSD: " in line
+    assert line.startswith("sweep.yaml:10:")
+    assert "spec.maxCostUSD: " in line
 
 
 @pytest.mark.parametrize("name", ["batch_size", "LR-1", "4BIT", "L R", "''", "Ä"])
@@ -274,7 +275,8 @@ def test_14_a_bound_under_another_name_never_becomes_a_parameter():
         "sweep.yaml:4:4: params[1].max_cost: unknown setting 'max_cost'",
         "sweep.yaml:5:12: defaults.budget: unknown setting 'budget'",
     ]
-    assert "(use ttl; " in lines[0] and "(use on_complete; " in lines[1]
+    assert "(use ttl; " in lines[0]
+    assert "(use on_complete; " in lines[1]
     assert "use cost_limit (a cell) or max_cost_usd in defaults (the sweep)" in lines[2]
     assert "'param:budget' makes it a parameter" in lines[3]
 

@@ -23,7 +23,7 @@ _NO_TEXT = re.compile(
 # Controls, which YAML refuses, and three line ends of its own, which it would fold into something else.
 _UNFIT = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u2028\u2029\ufffe\uffff]")
 _TAG = "tag:yaml.org,2002:"
-_PLAIN_TAGS = frozenset((None, f"{_TAG}str", f"{_TAG}map", f"{_TAG}seq"))
+_PLAIN_TAGS = frozenset((None, *(f"{_TAG}{kind}" for kind in ("str", "int", "float", "bool", "map", "seq"))))
 _NBSP = "\u00a0"
 
 
