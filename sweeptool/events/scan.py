@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from decimal import Decimal
@@ -15,6 +16,8 @@ from sweeptool.lines import blocks, reason
 _BOM = b"\xef\xbb\xbf"
 _PADDING = b"\0 \t\r"  # a crash can leave a file's tail full of NULs
 _STAMPS = ("ts_utc", "ts", "timestamp", "time")
+_DIGITS = 4300  # of a whole number, more than which Python refuses to read
+_LONG = re.compile(rb"\d{%d}" % _DIGITS)
 _SCAN = json.JSONDecoder(parse_float=Decimal, parse_constant=lambda _: None)
 _WIDE = json.JSONDecoder(parse_float=Decimal, parse_int=Decimal, parse_constant=lambda _: None)
 
@@ -29,7 +32,7 @@ class Stream(NamedTuple):
 class Event(NamedTuple):
     """One event. ``stamp`` is its time in microseconds, its predecessor's where ``timed`` is false.
 
-    ``raw`` is its line, ``own`` the fields that stand there.
+    ``raw`` is its line, empty where no other program could read that; ``own`` are the fields that stand there.
     """
 
     stamp: int
@@ -159,6 +162,8 @@ class Reader:
         line = raw.removeprefix(_BOM).strip(_PADDING)
         fields = self._fields(line) if line else None
         if fields is not None:
+            if len(line) > _DIGITS and _LONG.search(line):
+                line = b""
             stamp = next((moment for key in _STAMPS if (moment := stamps.parse(fields.get(key))) is not None), None)
             if stamp is not None:
                 self.stamp = stamp

@@ -19,7 +19,7 @@ def as_json(event: Event) -> str:
     """Return the event as one line of JSON, its own text where that is safe, with what is added at its end."""
     added = event.added
     body = event.raw.decode(errors="replace")
-    if event.own and body.isascii() and body.isprintable() and not _constants(event.raw):
+    if body and event.own and body.isascii() and body.isprintable() and not _constants(event.raw):
         return f"{body[:-1]}, {json.dumps(added)[1:]}" if added else body
     return json.dumps({**event.own, **added}, default=_number)
 

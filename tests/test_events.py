@@ -1,0 +1,297 @@
+"""Events of a whole tree or sweep as one timeline, whatever the files hold."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+import tracemalloc
+from itertools import islice
+
+import pytest
+
+from sweeptool import events
+from sweeptool.errors import SweepError
+from sweeptool.events import order, show
+from sweeptool.sources import Source
+from tests import oddtree, peer, sweepmaker
+
+
+def query(root, *filters: str, since: str | None = None, until: str | None = None, now: int = 0) -> list[str]:
+    notes = events.Notes()
+    wanted = events.wanted(filters, since, until, now)
+    return list(events.query(events.streams(Source(root=str(root)), notes), wanted, notes, show.as_json))
+
+
+def write(root, **files: list[dict] | bytes) -> None:
+    for name, content in files.items():
+        (root / name).mkdir()
+        data = content if isinstance(content, bytes) else b"".join(json.dumps(one).encode() + b"\n" for one in content)
+        (root / name / "events.jsonl").write_bytes(data)
+
+
+def at(second: float, event: str = "e", **fields) -> dict:
+    return {"ts_utc": sweepmaker.stamp(second), "event": event, **fields}
+
+
+@pytest.fixture(scope="module")
+def odd(tmp_path_factory):
+    root = tmp_path_factory.mktemp("odd-events")
+    oddtree.make_events(root)
+    return root
+
+
+def killed(root, **options) -> list[str]:
+    return query(root, f"event={oddtree.KILLED}", **options)
+
+
+@pytest.fixture(scope="module")
+def kills(odd) -> list[str]:
+    return [json.loads(line)["run_dir"] for line in killed(odd)]
+
+
+def test_every_kill_of_an_odd_tree_is_found(kills):
+    assert len(kills) == oddtree.KILLS
+
+
+@pytest.mark.parametrize(("name", "count"), [(name, count) for name, (_, count) in oddtree.EVENTS.items()])
+def test_each_odd_file_gives_its_events(kills, name, count):
+    assert kills.count("/elsewhere" if name == "own-run-dir" else name) == count
+
+
+def test_what_is_printed_as_json_is_json(odd):
+    def refuse(constant):
+        raise ValueError(constant)
+
+    for line in query(odd):
+        assert line.isascii()
+        assert "event" in json.loads(line, parse_constant=refuse)
+
+
+def test_lines_that_are_no_events_are_named_with_their_number(odd):
+    notes = events.Notes()
+    found = events.search(events.streams(Source(root=str(odd)), notes), events.Query(), notes)
+    assert sum(1 for _ in found) > oddtree.KILLS
+    said = [line.removeprefix(f"{odd}/") for line in notes.lines()]
+    assert "torn-middle/events.jsonl:1: is torn or no JSON" in said
+    assert "torn-last/events.jsonl:2: is torn or no JSON" in said
+    assert "list-line/events.jsonl:2: is no JSON object" in said
+    assert "deep/events.jsonl:1: is nested too deep" in said
+    assert "latin-1/events.jsonl:1: is not UTF-8: the bad bytes are shown as U+FFFD" in said
+    assert "a-pipe/events.jsonl: is no regular file" in said
+
+
+def test_under_since_events_without_a_time_are_counted_and_left_out(odd):
+    notes = events.Notes()
+    wanted = events.wanted([f"event={oddtree.KILLED}"], "2000-01-01", None, 0)
+    found = list(events.search(events.streams(Source(root=str(odd)), notes), wanted, notes))
+    assert len(found) == oddtree.KILLS - oddtree.UNTIMED
+    assert notes.lines()[-1] == f"{oddtree.UNTIMED} matching events have no usable time and were left out"
+
+
+def test_the_runners_own_tool_agrees_on_a_clean_tree(tmp_path):
+    from tests.bench import corpus
+
+    corpus.make(tmp_path, 120)
+    theirs = peer.run("events-query", "--root", tmp_path, "--filter", f"event={oddtree.KILLED}", "--json").stdout
+    assert [json.loads(line) for line in killed(tmp_path)] == [json.loads(line) for line in theirs.splitlines()]
+    assert killed(tmp_path)
+
+
+def test_events_of_many_files_come_by_time(tmp_path):
+    write(tmp_path, a=[at(3), at(1)], b=[at(2), at(4)])
+    assert [json.loads(line)["run_dir"] for line in query(tmp_path)] == ["a", "b", "a", "b"]
+
+
+def test_events_at_one_instant_keep_the_order_in_which_they_were_written(tmp_path):
+    write(tmp_path, a=[at(1, n=1), at(1, n=2), at(1, n=3)])
+    assert [json.loads(line)["n"] for line in query(tmp_path)] == [1, 2, 3]
+
+
+def test_every_form_of_a_time_is_compared_as_the_moment_it_is(tmp_path):
+    stamps = ["2026-03-01T12:00:00", "2026-03-01T12:00:01Z", "2026-03-01T13:00:02+01:00", 1_772_366_403]
+    write(tmp_path, a=[{"ts_utc": stamp, "event": "e"} for stamp in stamps])
+    assert len(query(tmp_path, since="2026-03-01T12:00:01Z")) == 3
+    assert len(query(tmp_path, until="2026-03-01T12:00:01Z")) == 2
+    assert len(query(tmp_path, since="2026-03-01T12:00:01Z", until="2026-03-01T12:00:02+00:00")) == 2
+
+
+def test_since_takes_a_duration_before_now(tmp_path):
+    write(tmp_path, a=[at(0), at(100), at(200)])
+    assert len(query(tmp_path, since="90s", now=(sweepmaker.START + 180) * 1_000_000)) == 2
+
+
+def test_all_filters_must_hold(tmp_path):
+    write(tmp_path, a=[at(1, "x", n=1), at(2, "x", n=2), at(3, "y", n=2)])
+    assert len(query(tmp_path, "event=x", "n>=2")) == 1
+
+
+def test_the_run_dir_can_be_filtered_by_and_counted(tmp_path):
+    write(tmp_path, a=[at(1)], b=[at(2), at(3)])
+    assert len(query(tmp_path, "run_dir=b")) == 2
+
+
+def test_equal_basenames_in_different_places_are_told_apart(tmp_path):
+    for place in ("one", "two"):
+        (tmp_path / place).mkdir()
+        write(tmp_path / place, run=[at(1)])
+    assert {json.loads(line)["run_dir"] for line in query(tmp_path)} == {"one/run", "two/run"}
+
+
+def test_a_prefilter_never_hides_what_is_written_with_escapes(tmp_path):
+    write(tmp_path, a=b'{"event": "pod\\u005fkilled"}\n{"event": "pod_killed"}\n{"\\u0065vent":"pod_killed"}\n')
+    assert len(query(tmp_path, "event=pod_killed")) == 3
+
+
+def test_counts_come_most_frequent_first_and_a_missing_key_is_a_row(tmp_path):
+    write(tmp_path, a=[at(1, "x", gpu="L4"), at(2, "x", gpu="L4"), at(3, "y")])
+    notes = events.Notes()
+    found = events.count(
+        events.search(events.streams(Source(root=str(tmp_path)), notes), events.Query(), notes), ["gpu"]
+    )
+    assert found == [(("L4",), 2), ((None,), 1)]
+
+
+def test_bad_words_of_a_query_are_reported_together():
+    with pytest.raises(SweepError) as caught:
+        events.wanted(["event", "x~("], "soon", "1y", 0)
+    assert [problem.path for problem in caught.value.problems] == ["--filter", "--filter", "--since", "--until"]
+
+
+def test_a_timeline_has_no_line_that_an_event_forged(tmp_path):
+    write(tmp_path, a=[at(1, "e\n[2026] x", note="\x1b[2J", **{"k\r": 1})])
+    notes = events.Notes()
+    lines = list(events.query(events.streams(Source(root=str(tmp_path)), notes), events.Query(), notes, show.as_line))
+    assert len(lines) == 1
+    assert lines[0].isprintable()
+
+
+def test_sorting_needs_no_more_memory_than_it_is_given():
+    def lines(count: int):
+        for number in range(count):
+            yield (number * 7919) % count, f"{number:0100d}"
+
+    tracemalloc.start()
+    last = -1
+    for text in order.by_time(lines(30_000), held=100_000):
+        stamp = (int(text) * 7919) % 30_000
+        assert stamp == last + 1
+        last = stamp
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert last == 29_999
+    assert peak < 1_500_000
+
+
+@pytest.mark.parametrize("count", [0, 1, 3, 1000])
+def test_sorting_on_disk_loses_nothing(count):
+    lines = [(-number % 7, f"{number}\ud800\n") for number in range(count)]
+    assert list(order.by_time(lines, held=50)) == [text for _, text in sorted(lines, key=lambda line: line[0])]
+
+
+SPEC = """
+    name: lora
+    runner: local
+    command: [python3, train.py]
+    matrix: {params: {lr: ["1e-3", "1e-4"]}}
+"""
+
+
+def test_a_sweep_has_the_drivers_events_and_its_attempts_own_with_their_cell(tmp_path):
+    text = json.dumps(at(2, "gpu_selected", gpu_id="L4")) + "\n"
+    attempts = [{"cell": 1, "state": "succeeded", "files": {"events.jsonl": text}}]
+    where = sweepmaker.sweep(tmp_path, SPEC, attempts)
+    notes = events.Notes()
+    found = list(events.query(events.streams(Source(sweep=where), notes), events.Query(), notes, show.as_json))
+    rows = [json.loads(line) for line in found]
+    assert [row["event"] for row in rows] == ["opened", "admitted", "gpu_selected", "settled", "closed"]
+    assert (rows[2]["index"], rows[2]["attempt"], rows[2]["run_dir"]) == (1, 1, rows[3]["run_dir"])
+    assert all("run_dir" in row for row in rows)
+
+
+def test_following_prints_what_is_there_and_then_what_is_added(tmp_path):
+    write(tmp_path, a=[at(2, n=1)], b=[at(1, n=0)])
+    steps = []
+
+    def sleep(_seconds: float) -> None:
+        steps.append(1)
+        with (tmp_path / "a" / "events.jsonl").open("a") as file:
+            half = json.dumps(at(3, n=len(steps)))
+            file.write(half if len(steps) == 1 else f"\n{half}\n")
+        if len(steps) == 2:
+            write(tmp_path, c=[at(9, n="new")])
+
+    notes = events.Notes()
+    streams = lambda: events.streams(Source(root=str(tmp_path)), notes)  # noqa: E731
+    found = events.follow(streams, events.Query(), notes, show.as_json, sleep)
+    assert [json.loads(line)["n"] for line in islice(found, 5)] == [0, 1, 1, 2, "new"]
+    assert notes.lines() == []
+
+
+def test_a_file_that_is_written_anew_is_followed_from_its_start(tmp_path):
+    write(tmp_path, a=[at(1, n=1), at(2, n=2)])
+
+    def sleep(_seconds: float) -> None:
+        (tmp_path / "a" / "events.jsonl").write_text(json.dumps(at(3, n=3)) + "\n")
+
+    notes = events.Notes()
+    streams = lambda: events.streams(Source(root=str(tmp_path)), notes)  # noqa: E731
+    found = events.follow(streams, events.Query(), notes, show.as_json, sleep)
+    assert [json.loads(line)["n"] for line in islice(found, 3)] == [1, 2, 3]
+
+
+def test_follow_on_the_command_line_prints_at_once_and_ends_with_an_interrupt(tmp_path):
+    import signal
+
+    write(tmp_path, a=[at(1, "first")])
+    words = [sys.executable, "-m", "sweeptool", "events-query", "--root", str(tmp_path), "--follow"]
+    with subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
+        assert process.stdout
+        assert "first" in process.stdout.readline()
+        with (tmp_path / "a" / "events.jsonl").open("a") as file:
+            file.write(json.dumps(at(2, "second")) + "\n")
+        assert "second" in process.stdout.readline()
+        process.send_signal(signal.SIGINT)
+        assert process.wait(20) == 130
+        assert process.stderr
+        assert process.stderr.read() == ""
+
+
+def test_head_closes_the_pipe_without_a_word(project, tmp_path):
+    write(tmp_path, a=[at(number, note="x" * 200) for number in range(3000)])
+    line = f"{sys.executable} -m sweeptool events-query --root {tmp_path} --json | head -1; echo ${{PIPESTATUS[0]}}"
+    done = project().run("bash", "-c", line)
+    assert done.stdout.splitlines()[1] == "0"
+    assert done.stderr == ""
+
+
+def test_counting_on_the_command_line_is_a_table_or_json(project, tmp_path):
+    write(tmp_path, a=[at(1, "x"), at(2, "x"), at(3, "y")])
+    base = ("events-query", "--root", tmp_path, "--count-by", "event")
+    assert project().tool(*base).stdout == "EVENT  COUNT\nx          2\ny          1\n"
+    assert json.loads(project().tool(*base, "--json").stdout) == [
+        {"event": "x", "count": 2},
+        {"event": "y", "count": 1},
+    ]
+
+
+def test_no_events_are_no_lines_and_no_error(project, tmp_path):
+    write(tmp_path, a=[])
+    for words in ([], ["--json"]):
+        done = project().tool("events-query", "--root", tmp_path, *words)
+        assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+    assert project().tool("events-query", "--root", tmp_path, "--count-by", "x", "--json").stdout == "[]\n"
+
+
+def test_a_query_of_a_large_file_is_flat_in_memory(tmp_path):
+    line = json.dumps(at(1, "remote_step_started", name="x" * 300)) + "\n"
+    with (tmp_path / "events.jsonl").open("w") as file:
+        for _ in range(20_000):
+            file.write(line)
+    notes = events.Notes()
+    wanted = events.wanted(["event=remote_step_started", "name~y"], None, None, 0)
+    tracemalloc.start()
+    assert list(events.search(events.streams(Source(root=str(tmp_path)), notes), wanted, notes)) == []
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 5_000_000
