@@ -69,6 +69,13 @@ def test_gpu_and_region_are_the_slowest_axes_here_too():
     ]
 
 
+def test_a_setting_that_varies_stands_where_its_own_name_does():
+    points = read("grid: {ttl: [1h, 2h], n: [1, 2]}").points
+    assert [(point.params["n"], point.settings.max_runtime) for point in points] == [
+        (n, ttl) for n in "12" for ttl in (3600, 7200)
+    ]
+
+
 @pytest.mark.parametrize("key", ["config", "image"])
 def test_what_only_some_runners_take_is_a_parameter_for_the_others(key):
     text = f"params: [{{{key}: x.yaml}}]"

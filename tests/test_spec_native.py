@@ -246,6 +246,8 @@ def test_ten_faults_are_ten_lines_each_with_its_own():
     ("source", "name"),
     [
         ("-", "sweep"),
+        ("the command line", "sweep"),
+        ("/dev/fd/63", "sweep"),
         ("lora.yaml", "lora"),
         ("specs/My Sweep_2.yml", "my-sweep-2"),
         ("/tmp/日本.yaml", "sweep"),
@@ -482,6 +484,11 @@ def test_a_product_beyond_a_million_is_refused_at_once():
     axes = ", ".join(f"p{index}: {{range: {{start: 1, stop: 100, step: 1}}}}" for index in range(12))
     [line] = wrong(f"matrix: {{params: {{{axes}}}}}")
     assert "combinations, at most 1000000" in line
+
+
+def test_repetitions_beyond_a_million_cells_are_refused_at_once():
+    [line] = wrong("repetitions: 90000\nmatrix: {params: {a: {range: {start: 1, stop: 99, step: 1}}}}")
+    assert "1:1: repetitions: 99 x 90000 cells, at most 1000000" in line
 
 
 def test_names_in_an_argv_are_parameters_or_words_of_the_cell():

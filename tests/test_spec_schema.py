@@ -6,14 +6,13 @@ import json
 import re
 import textwrap
 
+import jsonschema
 import pytest
 
 from sweeptool.spec import tree, yamltext
 from sweeptool.spec.schema import json_schema
 from sweeptool.spec.settings import NATIVE
 from tests.specs import read
-
-jsonschema = pytest.importorskip("jsonschema")
 
 EXAMPLES = {
     "runpod": """

@@ -37,9 +37,10 @@ def parameter(name: str) -> Slot:
     return Slot(3, name.encode(), name, is_param=True)
 
 
-def setting(field: str) -> Slot:
-    """Return the slot of a field of Settings, or of config, gpu and region."""
-    return {"config": CONFIG, "gpu": GPU, "region": REGION}.get(field) or Slot(3, field.encode(), field, is_param=False)
+def setting(key: str, field: str) -> Slot:
+    """Return the slot of a field of Settings, or of config, gpu and region, that a spec calls ``key``."""
+    fixed = {"config": CONFIG, "gpu": GPU, "region": REGION}
+    return fixed.get(field) or Slot(3, key.encode(), field, is_param=False)
 
 
 @dataclass(frozen=True, slots=True)

@@ -97,7 +97,8 @@ def _sweep_wide(members: Mapping[str, Node], report: Report) -> dict[str, Any]:
 
 def _explicit(node: Node, reader: Rows) -> list[dict[Slot, Any]]:
     if not isinstance(node, List):
-        reader.report.error(node, "params", f"expected a list of maps, got {describe(node)}")
+        remedy = "lists of values by name belong in grid" if isinstance(node, Map) else ""
+        reader.report.error(node, "params", f"expected a list of maps, got {describe(node)}", remedy)
         return []
     return [reader.row(item, f"params[{number}]") for number, item in enumerate(node.items)]
 
@@ -123,7 +124,7 @@ def _check_same(rows: Sequence[Row], base: Mapping[str, Any], root: Map, report:
             node, path = (
                 (explicit[which], f"params[{which}]") if which < len(explicit) else (root.members["grid"], "grid")
             )
-            values = ", ".join(f"{slot.name}={value}" for slot, value in sorted(row.items()))
+            values = ", ".join(f"{slot.raw.decode()}={row[slot]}" for slot in sorted(row))
             report.error(
                 node, path, f"cells {first} and {number} are the same: {values or 'no parameters'}", "drop one"
             )

@@ -18,6 +18,7 @@ LABEL: Kind[str] = matching(DNS_LABEL, f"a DNS label: lower case letters, digits
 
 
 def default(source: str) -> str:
-    """Return the name of a sweep that has none: its file's stem as a DNS label, ``sweep`` where there is no file."""
-    stem = re.sub(r"[^a-z0-9]+", "-", PurePath(source).stem.lower()).strip("-")[:40].strip("-")
-    return "sweep" if source.startswith("-") or not stem else stem
+    """Return the name of a sweep that has none: its file's stem as a DNS label, ``sweep`` where it is in no file."""
+    path = PurePath(source)
+    stem = re.sub(r"[^a-z0-9]+", "-", path.stem.lower()).strip("-")[:40].strip("-")
+    return stem if stem and path.suffix else "sweep"

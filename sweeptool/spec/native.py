@@ -42,12 +42,21 @@ def read(root: Node, overrides: Overrides, project: Path, report: Report) -> Spe
     else:
         rows = matrix.rows(fields.get(settings.MATRIX), _configs(fields, project), report)
         _check_said_twice(rows, cell, fields)
-    points = expand.points(rows, cell, fields.get(settings.REPETITIONS) or 1)
+    points = expand.points(rows, cell, _repetitions(fields, len(rows)))
     templates.check(points, places, chosen.argv, report)
     _check_prices(fields, sweep.get("prices", {}), points)
     if sweep.get("state") == "Running":
         del sweep["state"]
     return Spec(**{"name": names.default(report.source), "dialect": "native", "points": points, **sweep})
+
+
+def _repetitions(fields: Fields, combinations: int) -> int:
+    repetitions = fields.get(settings.REPETITIONS) or 1
+    if combinations * repetitions <= expand.MOST_CELLS:
+        return repetitions
+    message = f"{combinations} x {repetitions} cells, at most {expand.MOST_CELLS}"
+    fields.report.error(fields.key(settings.REPETITIONS), "repetitions", message)
+    return 1
 
 
 def _check_one_form(fields: Fields) -> None:

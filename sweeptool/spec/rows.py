@@ -108,7 +108,7 @@ class Rows:
     def _classified(self, name: str) -> _Known:
         if name in self.settings:
             setting, kind = self.settings[name]
-            return _Known(expand.setting(setting), kind)
+            return _Known(expand.setting(name, setting), kind)
         if name in self.sweep_wide:
             return _Known(
                 None, complaint=f"'{name}' is the whole sweep's", remedy=f"put it {self.sweep_place}; {_spelt(name)}"

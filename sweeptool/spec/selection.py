@@ -17,7 +17,7 @@ PARAMETER = "a parameter's name: letters, digits, '_', '-' and '.', no digit fir
 def chosen(name: str, key: Text, at: str, report: Report) -> Slot | None:
     """Return the slot that a zip, exclude or include names: gpu, region, config or a parameter."""
     if name in {"gpu", "region", "config"}:
-        return expand.setting(name)
+        return expand.setting(name, name)
     if name in {"regions", "configs"}:
         report.error(key, at, f"'{name}' names a list", f"use {name[:-1]}")
         return None
