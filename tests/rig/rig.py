@@ -21,6 +21,7 @@ HERE = Path(__file__).resolve().parent
 ROOT = HERE.parent.parent
 VENV = ROOT / ".rig" / "venv"
 PROGRAMS = ("sshd", "ssh", "ssh-keygen", "rsync")
+# HOME: a shell that sshd starts reads the ~/.bashrc of whoever runs the tests, and so would every pod.
 _SSHD_CONFIG = """\
 ListenAddress 127.0.0.1
 Port {port}
@@ -36,7 +37,8 @@ UseDNS no
 MaxStartups 500
 MaxSessions 500
 AcceptEnv RIG_POD
-SetEnv "PATH={here}/pod:/usr/local/bin:/usr/bin:/bin"
+SetEnv "PATH={here}/pod:/usr/local/bin:/usr/bin:/bin" "HOME={base}/home"
+ForceCommand cd "$HOME" && eval "$SSH_ORIGINAL_COMMAND"
 """
 _SSH_CONFIG = """\
 Host *
