@@ -7,7 +7,14 @@ from pathlib import Path
 
 
 def replace(path: Path, data: bytes, *, mode: int = 0o644) -> None:
-    """Write ``data`` to ``path`` at once; nothing is touched where it holds just that. Raises OSError."""
+    """Write ``data`` to ``path`` at once; nothing is touched where it holds just that. Raises OSError.
+
+    A link stays a link to what is written; a device or a pipe is written to, never replaced.
+    """
+    path = path.resolve()
+    if path.exists() and not path.is_file():
+        path.write_bytes(data)
+        return
     try:
         if path.read_bytes() == data:
             return

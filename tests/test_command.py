@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import re
 from pathlib import Path
@@ -269,6 +270,13 @@ def test_local_verdict_follows_its_own_manifest(tmp_path, code, own, expected, h
     said = {"failed": True, "local": {"exit_code": code, **own}}
     verdict = LOCAL.verdict(attempt(tmp_path, code=code, said=said))
     assert (verdict.state, verdict.reason, verdict.halt) == (*expected, halt)
+
+
+def test_program_that_varies_fails_only_its_own_cell(tmp_path):
+    said = {"failed": True, "local": {"exit_code": 127, "reason": "not_found"}}
+    evidence = attempt(tmp_path, code=127, said=said, stderr="error: ./resnet.sh: command not found\n")
+    swept = dataclasses.replace(evidence, job={"params": {"model": "resnet"}})
+    assert (LOCAL.verdict(evidence).halt, LOCAL.verdict(swept).halt) == (True, False)
 
 
 def test_local_outcome_that_nobody_saw_is_in_its_manifest(tmp_path):

@@ -79,6 +79,7 @@ def test_several_problems_are_several_lines_and_the_errors_own_exit_code(capsys)
         pytest.param(
             OSError(errno.ENOSPC, "No space left on device"), "cannot write: No space left on device", 1, id="disk"
         ),
+        pytest.param(OSError(errno.EAGAIN, "Try again"), "the system gives no more: Try again", 1, id="processes"),
     ],
 )
 def test_file_that_the_system_refuses_is_one_line(capsys, error, line, code):

@@ -524,6 +524,7 @@ def test_manifest_that_cannot_be_written_is_exit_1(project):
         ),
         pytest.param(["--max-runtime-seconds", "0", "--", "x"], "wants a whole number of seconds, not '0'", id="0"),
         pytest.param(["--price-per-hour-usd", "nan", "--", "x"], "'nan' is not an amount of dollars", id="nan"),
+        pytest.param(["--cost-cap-usd", "1", "--", "x"], "--cost-cap-usd needs --price-per-hour-usd", id="no-price"),
         pytest.param(["--cost-cap-usd", "-1", "--", "x"], "'-1' is not an amount of dollars", id="negative"),
         pytest.param(["--cost-cap-usd", "0", "--", "x"], "--cost-cap-usd 0 leaves no time to run", id="zero-cap"),
     ],
@@ -584,6 +585,29 @@ def test_starts_without_the_heavy_modules(project):
     script = "import sys; from sweeptool.runners import process; process.main(['--', 'true']); print(*sys.modules)"
     loaded = set(project().run(sys.executable, "-c", script).stdout.split())
     assert not loaded & {"click", "dataclasses", "inspect", "pathlib", "subprocess", "typing", "yaml", "pandas"}
+
+
+def test_standard_streams_that_are_closed_become_none_of_our_files(project):
+    here = project()
+    done = here.run("bash", "-c", f"{sys.executable} -m sweeptool local-run -- bash -c 'cat; echo hi' 0<&- 1>&- 2>&-")
+    [path] = (here.path / "artifacts/local").iterdir()
+    assert done.returncode == 0
+    assert (path / "run.log").read_text() == "hi\n"
+    assert len((path / layout.EVENTS).read_text().splitlines()) == 3
+
+
+def test_job_dies_with_a_runner_that_breaks(project):
+    here = project()
+    script = """if True:
+        import sys
+        from sweeptool.runners import process, record
+        record.Record.started = lambda self: 1 / 0
+        process.main(["--", "bash", "-c", "echo $$ > pid; sleep 60"])
+    """
+    done = here.run(sys.executable, "-c", script)
+    assert "ZeroDivisionError" in done.stderr
+    time.sleep(0.3)
+    assert not (here.path / "pid").exists() or gone(int((here.path / "pid").read_text()))
 
 
 def test_environment_of_the_caller_reaches_the_job(project):

@@ -22,7 +22,8 @@ def perform(words: Sequence[str]) -> int:
     """Return the exit code of one command line. What is not the user's to mend is raised."""
     try:
         code = _dispatch(words)
-        sys.stdout.flush()
+        if sys.stdout is not None:  # we may have been started without one
+            sys.stdout.flush()
     except KeyboardInterrupt:
         return INTERRUPTED
     except BrokenPipeError:

@@ -99,6 +99,8 @@ def explain(error: Exception) -> int:
             lines, code = (f"{os.fsdecode(path)}: {error.strerror}",), USAGE
         case OSError(errno=errno.ENOSPC | errno.EDQUOT | errno.EFBIG | errno.EIO):
             lines, code = (f"cannot write: {error.strerror}",), FAILED
+        case OSError(errno=errno.EAGAIN | errno.ENOMEM | errno.EMFILE | errno.ENFILE):
+            lines, code = (f"the system gives no more: {error.strerror}",), FAILED
         case _:
             raise error
     for line in lines:

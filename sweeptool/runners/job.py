@@ -63,8 +63,9 @@ class Watch:
                 signal.signal(number, self._on_signal)
         return self
 
-    def __exit__(self, *_: object) -> None:
-        os.write(self._guard, b".")  # all is well: the guardian may go
+    def __exit__(self, failure: type[BaseException] | None, *_: object) -> None:
+        if failure is None:
+            os.write(self._guard, b".")  # all is well: the guardian may go
         os.close(self._guard)
 
     def start(self, argv: list[str], environment: dict[str, str]) -> OSError | None:
@@ -159,6 +160,13 @@ class Watch:
             os.killpg(self._group, number)
         except (ProcessLookupError, PermissionError):
             pass  # all of it has ended; macOS says EPERM where only a zombie is left
+
+
+def occupy_streams() -> None:
+    """Open /dev/null in place of a standard stream that we were started without, lest a file of ours become it."""
+    while (number := os.open(os.devnull, os.O_RDWR)) <= 2:
+        pass
+    os.close(number)
 
 
 def write(stream: int, data: bytes) -> OSError | None:

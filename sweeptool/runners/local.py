@@ -102,7 +102,9 @@ class Local:
         if reason == "interrupted" or (evidence.interrupted and code in _SIGNALS):
             return Verdict("interrupted", "interrupted", f"stopped, exit {code}", flags)
         if reason in ("not_found", "not_runnable"):
-            return Verdict("failed", reason, tail.last_line(evidence.attempt.stderr), flags, halt=True)
+            error = tail.last_line(evidence.attempt.stderr)
+            swept = any(value and value in error for value in evidence.job.get("params", {}).values())
+            return Verdict("failed", reason, error, flags, halt=not swept)  # a program that varies fails its own cell
         if code == 0:
             return Verdict("failed", "manifest", "it exited 0, but its manifest does not say failed: false", flags)
         if reason not in ("timeout", "killed"):

@@ -56,6 +56,7 @@ def main(words: Sequence[str]) -> int:
     Raises SweepError for misuse (exit 2), and with exit 1 where the run dir cannot be made or kept.
     """
     request = parse(words)
+    job.occupy_streams()
     path = _run_dir(request.options.get("--artifacts-dir", ARTIFACTS))
     record = Record(path, request.options, request.params)
     job.write(1, b"RUN_DIR=" + os.fsencode(path) + b"\n")
@@ -131,6 +132,8 @@ def _limit(options: dict[str, str], price: int | None) -> float | None:
     cap = _dollars(options, "--cost-cap-usd")
     if cap == 0:
         raise _misuse("--cost-cap-usd 0 leaves no time to run")
+    if cap is not None and price is None:
+        raise _misuse("--cost-cap-usd needs --price-per-hour-usd")
     if cap is not None and price:
         limits.append(cap * 3_600_000 // price / 1000)
     return min((*limits, _EVER)) if limits else None
