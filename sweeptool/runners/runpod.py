@@ -12,7 +12,7 @@ from sweeptool import files, money
 from sweeptool.cells import Cell
 from sweeptool.errors import Problem, SweepError
 from sweeptool.layout import AttemptDir
-from sweeptool.runners import gpus, jobconfig, lint, pods, prices, refusals, verdicts, words
+from sweeptool.runners import gpus, jobconfig, lint, pods, prices, refusals, verdicts
 from sweeptool.runners import template as templates
 from sweeptool.runners.base import ATTEMPT_DIR, SWEEP_DIR, SWEEPTOOL, Evidence, Verdict
 from sweeptool.runners.gpus import Table
@@ -49,7 +49,7 @@ class Runpod:
         return replace(spec, points=tuple(points))
 
     def check(self, spec: Spec, project: Path) -> Sequence[Problem]:
-        problems = [*refusals.values(spec), *_commands(spec)]
+        problems = refusals.values(spec)
         try:
             problems += refusals.settings(spec, gpus.load(project))
         except SweepError as error:
@@ -138,17 +138,6 @@ def _per_hour(point: Point, spec: Spec, table: Table, config: Bounds | None) -> 
     if stated is None and config is not None:
         stated = config.per_hour or templates.ASSUMED_RATE
     return stated
-
-
-def _commands(spec: Spec) -> list[Problem]:
-    """Return what is wrong with the placeholders of commands given as lists."""
-    if spec.dialect == "nodus":
-        return []
-    users: dict[tuple[str, ...], list[Point]] = {}
-    for point in spec.points:
-        if isinstance(point.settings.command, tuple):
-            users.setdefault(point.settings.command, []).append(point)
-    return [each for command, points in users.items() for each in words.check(command, points, "command", spec.source)]
 
 
 def _pinned(cell: Cell) -> Sequence[str]:
