@@ -120,6 +120,8 @@ def _bounds(point: Point) -> _Found:
     cap, limit, per_hour = point.settings.cost_cap, point.settings.max_runtime, point.settings.price_per_hour
     if cap is None and limit is None:
         yield "cost_cap_usd", "nothing bounds what a cell may cost", "set cost_cap_usd or max_runtime"
+    elif per_hour is None and point.config is None:
+        yield "prices", "nothing says what an hour costs", "price_per_hour_usd, or a price in the table"
     elif cap == 0:
         yield "cost_cap_usd", "is 0, which leaves no time to run", "raise it"
     elif cap is not None and limit is not None and per_hour is not None:
