@@ -175,6 +175,11 @@ def test_what_is_wrong_inside_is_said_at_its_place(spec, job, message):
     assert message in line
 
 
+def test_a_missing_kind_hides_nothing():
+    lines = wrong(nodus(job="timeout: soon").replace("    kind: Job\n", ""))
+    assert ["'kind' is missing" in lines[0], "'soon' is not a duration" in lines[1]] == [True, True]
+
+
 def test_what_an_exported_sweep_carries_along_is_warned_of():
     text = nodus().replace("{name: batch-size}", "{name: batch-size, labels: {a: b}}") + "status: {phase: Pending}\n"
     assert read(text).warnings == (

@@ -246,6 +246,12 @@ def test_keys_and_tags_that_yaml_would_bend(yaml_parser, text, start):
     assert wrong(text)[0].startswith(start)
 
 
+def test_a_quoted_number_does_not_make_the_plain_one_a_text(yaml_parser):
+    assert wrong("prices: {'4090': 1}\nmetrics: {patterns: {4090: x}}") == [
+        "sweep.yaml:2:22: metrics.patterns: the key '4090' is no text (quote it)"
+    ]
+
+
 def test_on_and_no_are_keys_like_any_other(yaml_parser):
     assert params(read("grid: {on: [a], no: [b], yes: [c]}"), "on") == ["a"]
 

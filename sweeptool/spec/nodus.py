@@ -108,7 +108,7 @@ def read(root: Node, overrides: Overrides, report: Report) -> Spec:
     if spec is None:
         return Spec(name, "nodus", ())
     template = spec.get(_TEMPLATE)
-    job = template.get(_JOB_SPEC) if template and template.get(_KIND) else None
+    job = template.get(_JOB_SPEC) if template and (template.get(_KIND) or not template.has(_KIND)) else None
     placement = _placement(job)
     varied, repetitions = _axes(spec, placement), spec.get(_REPETITIONS) or 1
     base = {**_cell(job, placement), **overrides.cell}
