@@ -19,7 +19,7 @@ from sweeptool.runners import pods
 from sweeptool.runners.base import Evidence
 
 _REMOTE = re.compile(
-    r"^(?:RuntimeError: remote log contains failure marker|(?:[\w.]+\.)?RemoteRunError: [^\n]*)(?:\n|$)", re.MULTILINE
+    r"^(?:RuntimeError: remote log contains failure marker[^\n]*|(?:[\w.]+\.)?RemoteRunError: [^\n]*)(?:\n|$)", re.MULTILINE
 )
 _UNREACHED = re.compile(r"Command '\['rsync'.*exit status (?:12|255)\b")
 
