@@ -14,10 +14,12 @@ from typing import Any
 from sweeptool.errors import HELD, Problem, SweepError
 from sweeptool.layout import SweepDir
 from sweeptool.ledger.journal import stamp
+from sweeptool.ledger.ticks import ticks
 
 BEAT = 5.0  # seconds between two signs of life of a driver
 _FRESH = 30.0  # seconds for which another host's sign of life is believed
 _PATIENCE = 5.0  # seconds for a ledger whose driver was just killed to notice
+_GLANCE = 1.0  # seconds for whoever holds the lock without a word: 'status' only looks, shards stay
 
 
 @dataclass(slots=True)
@@ -38,32 +40,18 @@ class Hold:
 
 def take(sweep: SweepDir, pid: int) -> Hold:
     """Hold ``sweep`` for the driver ``pid``. Raises SweepError (exit 5) that names who holds it."""
-    handle = os.open(sweep.driver_lock, os.O_RDWR | os.O_CREAT, 0o644)
-    deadline = time.monotonic() + _PATIENCE
-    while not _lock(handle, fcntl.LOCK_EX):
-        who = _holder(handle)
-        if not _leaving(who) or time.monotonic() > deadline:
-            os.close(handle)
-            raise _held(sweep, who)
-        time.sleep(0.05)
-    who = _holder(handle)
-    if who.get("host") not in (None, socket.gethostname()) and _age(handle, sweep) < _FRESH:
-        os.close(handle)
-        raise _held(sweep, who)
-    text = json.dumps({"host": socket.gethostname(), "pid": pid, "since": stamp()}) + "\n"
+    handle = _lock(sweep, fcntl.LOCK_EX)
+    who = {"host": socket.gethostname(), "pid": pid, "ticks": ticks(pid), "since": stamp()}
     os.ftruncate(handle, 0)
-    os.pwrite(handle, text.encode(), 0)
+    os.pwrite(handle, json.dumps(who).encode() + b"\n", 0)
     return Hold(sweep.driver_lock, handle)
 
 
 def share(sweep: SweepDir) -> int:
     """Keep drivers out while single shards run (make, Slurm, parallel); return the handle. Raises like ``take``."""
-    handle = os.open(sweep.driver_lock, os.O_RDWR | os.O_CREAT, 0o644)
-    if _lock(handle, fcntl.LOCK_SH):
-        return handle
-    who = _holder(handle)
-    os.close(handle)
-    raise _held(sweep, who)
+    handle = _lock(sweep, fcntl.LOCK_SH)
+    os.ftruncate(handle, 0)  # of a driver that was killed: nobody shall wait for it
+    return handle
 
 
 def driving(sweep: SweepDir) -> dict[str, Any] | None:
@@ -74,9 +62,8 @@ def driving(sweep: SweepDir) -> dict[str, Any] | None:
         return None
     try:
         who = _holder(handle)
-        if _lock(handle, fcntl.LOCK_SH):
-            remote = who.get("host") not in (None, socket.gethostname())
-            return who if remote and _age(handle, sweep) < _FRESH else None
+        if _locked(handle, fcntl.LOCK_SH):
+            return who if _elsewhere(handle, sweep, who) else None
         return who
     finally:
         os.close(handle)
@@ -89,12 +76,35 @@ def check(sweep: SweepDir) -> None:
         raise _held(sweep, who)
 
 
-def _lock(handle: int, kind: int) -> bool:
+def _lock(sweep: SweepDir, kind: int) -> int:
+    """Return a handle of the lock file, locked. Raises SweepError where somebody keeps it."""
+    handle = os.open(sweep.driver_lock, os.O_RDWR | os.O_CREAT, 0o644)
+    began = time.monotonic()
+    while not _locked(handle, kind):
+        who = _holder(handle)
+        patience = _GLANCE if not who else _PATIENCE if _leaving(who) else 0
+        if time.monotonic() - began > patience:
+            os.close(handle)
+            raise _held(sweep, who)
+        time.sleep(0.02)
+    who = _holder(handle)
+    if _elsewhere(handle, sweep, who):
+        os.close(handle)
+        raise _held(sweep, who)
+    return handle
+
+
+def _locked(handle: int, kind: int) -> bool:
     try:
         fcntl.flock(handle, kind | fcntl.LOCK_NB)
     except BlockingIOError:
         return False
     return True
+
+
+def _elsewhere(handle: int, sweep: SweepDir, who: dict[str, Any]) -> bool:
+    """Say whether a driver of another host gave a sign of life lately: not every shared disk passes locks on."""
+    return who.get("host") not in (None, socket.gethostname()) and _age(handle, sweep) < _FRESH
 
 
 def _holder(handle: int) -> dict[str, Any]:
@@ -115,7 +125,7 @@ def _leaving(who: dict[str, Any]) -> bool:
         return True
     except OSError:
         return False
-    return False
+    return ticks(who["pid"]) != who.get("ticks")  # another process that got its number
 
 
 def _age(handle: int, sweep: SweepDir) -> float:

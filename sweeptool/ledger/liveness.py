@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import socket
-import time
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,6 +11,7 @@ from pathlib import Path
 import psutil
 
 from sweeptool.layout import AttemptDir
+from sweeptool.ledger.ticks import ticks
 
 ALIVE, DEAD, UNSTARTED, REMOTE = "alive", "dead", "unstarted", "remote"
 MARKER = "SWEEPTOOL_ATTEMPT"
@@ -51,7 +51,7 @@ def give_up(attempt: AttemptDir) -> bool:
     return True
 
 
-def look(attempt: AttemptDir, marker: str, *, grace: float = 1.0) -> str:
+def look(attempt: AttemptDir, marker: str) -> str:
     """Return ALIVE, DEAD, UNSTARTED (its runner was never called) or REMOTE (another host's, nothing known).
 
     ``marker`` is the value of SWEEPTOOL_ATTEMPT in the environment of everything the attempt started.
@@ -59,17 +59,14 @@ def look(attempt: AttemptDir, marker: str, *, grace: float = 1.0) -> str:
     if give_up(attempt):
         return UNSTARTED
     found = claim(attempt)
-    deadline = time.monotonic() + grace
-    while found is None and _unfinished(attempt) and time.monotonic() < deadline:
-        time.sleep(0.01)
-        found = claim(attempt)
+    if found is None and _being_claimed(attempt):
+        return ALIVE
+    found = found or claim(attempt)  # it may have been finished while we looked
     if found is None:
         return UNSTARTED
-    if found.host != socket.gethostname():
-        return REMOTE
-    if found.boot not in ("-", boot()):
-        return DEAD
-    return ALIVE if members(found, attempt, marker) else DEAD
+    if _here(found):
+        return ALIVE if members(found, attempt, marker) else DEAD
+    return DEAD if found.host == socket.gethostname() else REMOTE
 
 
 def members(found: Claim, attempt: AttemptDir, marker: str) -> list[int]:
@@ -94,7 +91,7 @@ def members(found: Claim, attempt: AttemptDir, marker: str) -> list[int]:
 def groups(attempt: AttemptDir, marker: str) -> list[int]:
     """Return the process groups of an attempt that runs on this host; none where it is over or elsewhere."""
     found = claim(attempt)
-    if found is None or found.host != socket.gethostname() or found.boot not in ("-", boot()):
+    if found is None or not _here(found):
         return []
     numbers = set()
     for pid in members(found, attempt, marker):
@@ -104,24 +101,39 @@ def groups(attempt: AttemptDir, marker: str) -> list[int]:
 
 
 def boot() -> str:
-    """Return what tells this boot of the machine from any other, ``-`` where nothing does."""
+    """Return what tells this boot of this machine, or of this container, from any other; ``-`` where nothing does."""
     try:
         return _BOOT.read_text().strip()
     except OSError:
         return "-"
 
 
-def _unfinished(attempt: AttemptDir) -> bool:
+def _here(found: Claim) -> bool:
+    """Say whether a claim's process ids are this machine's of today: by its boot, since a name may change or be lent."""
+    return found.boot == boot() if found.boot != "-" else found.host == socket.gethostname()
+
+
+def _being_claimed(attempt: AttemptDir) -> bool:
+    """Say whether a shard has made the claim and is about to write it: it has the file open, and that is all."""
     try:
-        return attempt.start.stat().st_size == 0
+        if attempt.start.stat().st_size:
+            return False
     except OSError:
         return False
+    path = os.path.realpath(attempt.start)
+    for process in psutil.process_iter():
+        try:
+            if any(file.path == path for file in process.open_files()):
+                return True
+        except (psutil.Error, OSError):
+            continue
+    return False
 
 
 def _same_start(process: psutil.Process, found: Claim, attempt: AttemptDir) -> bool:
-    ticks = _ticks(process.pid)
-    if ticks and found.ticks != "-":
-        return ticks == found.ticks
+    started = ticks(process.pid)
+    if started and found.ticks != "-":
+        return started == found.ticks
     return bool(process.create_time() <= attempt.start.stat().st_mtime + _SLACK)
 
 
@@ -131,10 +143,3 @@ def _reused(found: Claim, attempt: AttemptDir) -> bool:
         return not _same_start(psutil.Process(found.pid), found, attempt)
     except psutil.Error:
         return False  # the leader is gone, its group is not: a number is not given out again while it names a group
-
-
-def _ticks(pid: int) -> str:
-    try:
-        return Path(f"/proc/{pid}/stat").read_text().rpartition(") ")[2].split()[19]
-    except (OSError, IndexError):
-        return ""
