@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import signal
 import subprocess
 import sys
 import textwrap
@@ -78,7 +79,12 @@ def project(tmp_path: Path) -> Callable[..., Project]:
 
 @pytest.fixture(scope="session", autouse=True)
 def _isolated(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
-    """Give all tests a HOME of their own, this Python's sweeptool on PATH, and none of the user's settings."""
+    """Give all tests a HOME of their own, this Python's sweeptool on PATH, and none of the user's settings.
+
+    Signals have their defaults, as on a terminal: under nohup, or behind an ``&`` in a script, some are ignored.
+    """
+    signal.signal(signal.SIGHUP, signal.SIG_DFL)
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("HOME", str(tmp_path_factory.mktemp("home")))
         patch.setenv("PATH", f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}")
