@@ -6,6 +6,7 @@ import os
 import stat
 from collections.abc import Iterator
 
+SMALL = 1 << 16  # bytes
 BLOCK = 1 << 20  # bytes read at once
 LONGEST = 1 << 24  # bytes; a longer line is cut into several, none of which will parse
 _PLAIN_FILE = os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC  # a named pipe must not block the reader
@@ -14,11 +15,30 @@ _PLAIN_FILE = os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC  # a named pipe must no
 def open_plain(path: str) -> tuple[int, int]:
     """Return the descriptor and the size in bytes of a regular file, which the caller closes; raises OSError."""
     handle = os.open(path, _PLAIN_FILE)
+    try:
+        return handle, _check(handle)
+    except OSError:
+        os.close(handle)
+        raise
+
+
+def _check(handle: int) -> int:
     status = os.fstat(handle)
     if stat.S_ISREG(status.st_mode):
-        return handle, status.st_size
-    os.close(handle)
+        return status.st_size
     raise OSError("is a directory" if stat.S_ISDIR(status.st_mode) else "is no regular file")
+
+
+def small(path: str) -> bytes | None:
+    """Return the whole of a regular file of less than 64 KB, None for a larger one; raises OSError."""
+    handle = os.open(path, _PLAIN_FILE)
+    try:
+        data = os.read(handle, SMALL)
+        if not data:
+            _check(handle)  # a pipe that nobody writes to looks empty too
+        return data if len(data) < SMALL else None
+    finally:
+        os.close(handle)
 
 
 def blocks(path: str) -> Iterator[bytes]:
@@ -26,14 +46,12 @@ def blocks(path: str) -> Iterator[bytes]:
 
     Only a newline ends a line: U+2028 and its kin stand inside JSON strings.
     """
-    handle, size = open_plain(path)
+    whole = small(path)
+    if whole is not None:
+        yield whole
+        return
+    handle, _ = open_plain(path)
     try:
-        if size < BLOCK:
-            whole = os.read(handle, BLOCK)
-            if len(whole) < BLOCK:
-                yield whole
-                return
-            os.lseek(handle, 0, os.SEEK_SET)
         rest = b""
         while read := os.read(handle, BLOCK):
             end = read.rfind(b"\n") + 1
@@ -59,4 +77,6 @@ def lines(path: str) -> Iterator[bytes]:
 
 def reason(error: Exception) -> str:
     """Return why a file could not be read, without the path that the caller names anyway."""
+    if isinstance(error, IsADirectoryError):
+        return "is a directory"
     return getattr(error, "strerror", None) or str(error)

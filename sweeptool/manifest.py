@@ -15,7 +15,7 @@ from typing import Any, NamedTuple, TypeGuard
 
 from sweeptool import money
 from sweeptool.errors import Problem, SweepError
-from sweeptool.lines import open_plain, reason
+from sweeptool.lines import open_plain, reason, small
 
 _LARGEST = 64 * 1024 * 1024  # bytes; a manifest has a few thousand
 _LONGEST = Decimal(10) ** 10  # seconds; three centuries
@@ -141,23 +141,18 @@ def shown(value: object) -> str:
 
 def _content(source: str) -> bytes:
     try:
-        handle, size = open_plain(source)
-        try:
-            if size <= _LARGEST:
-                return _all(handle, size)
-            raise OSError(f"has {size} bytes, more than {_LARGEST}")
-        finally:
-            os.close(handle)
+        text = small(source)
+        return _large(source) if text is None else text
     except (OSError, ValueError) as error:
         raise SweepError(Problem(f"cannot be read: {reason(error)}", source=source)) from error
 
 
-def _all(handle: int, size: int) -> bytes:
-    text = os.read(handle, size + 1)
-    if len(text) == size:
-        return text
-    with os.fdopen(handle, "rb", closefd=False) as file:  # it grew, or the read was cut short
-        return text + file.read()
+def _large(source: str) -> bytes:
+    handle, size = open_plain(source)
+    with os.fdopen(handle, "rb") as file:
+        if size > _LARGEST:
+            raise OSError(f"has {size} bytes, more than {_LARGEST}")
+        return file.read()
 
 
 def _object(text: bytes, source: str) -> dict[str, Any]:

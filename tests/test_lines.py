@@ -60,5 +60,6 @@ def test_a_line_without_end_is_cut_and_does_not_fill_memory(tmp_path):
 @pytest.mark.parametrize("make", [os.mkfifo, os.mkdir], ids=["named-pipe", "directory"])
 def test_what_is_no_file_is_refused_and_never_blocks(tmp_path, make):
     make(tmp_path / "f")
-    with pytest.raises(OSError, match="is "):
+    with pytest.raises(OSError) as caught:
         list(lines.blocks(str(tmp_path / "f")))
+    assert lines.reason(caught.value) in ("is a directory", "is no regular file")

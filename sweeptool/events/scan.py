@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 from sweeptool import stamps
 from sweeptool.events.filters import MISSING, Filter, lookup
-from sweeptool.lines import blocks, reason
+from sweeptool.lines import blocks, reason, small
 
 _BOM = b"\xef\xbb\xbf"
 _PADDING = b"\0 \t\r"  # a crash can leave a file's tail full of NULs
@@ -98,13 +98,16 @@ def search(streams: Iterable[Stream], query: Query, notes: Notes) -> Iterator[Ev
     """
     needles = query.needles
     for stream in streams:
-        reader = Reader(stream, notes)
         try:
-            for block in blocks(stream.path):
-                if needles and b"\\" not in block and not _hit(block, needles):
+            whole = small(stream.path)
+            if whole is not None and needles and whole.endswith(b"\n") and not _may_hold(whole, needles):
+                continue
+            reader = Reader(stream, notes)
+            for block in blocks(stream.path) if whole is None else (whole,):
+                if needles and not _may_hold(block, needles):
                     reader.passed(block)
-                    continue
-                yield from _matching(reader.events(block, needles), query, notes)
+                else:
+                    yield from _matching(reader.events(block, needles), query, notes)
         except OSError as error:
             notes.oddities.append(f"{stream.path}: {reason(error)}")
 
@@ -119,10 +122,11 @@ def _matching(events: Iterable[Event], query: Query, notes: Notes) -> Iterator[E
             notes.untimed += 1
 
 
-def _hit(text: bytes, needles: tuple[bytes, ...]) -> bool:
-    for needle in needles:  # noqa: SIM110 - a million times, so no generator
+def _may_hold(text: bytes, needles: tuple[bytes, ...]) -> bool:
+    """Say whether every needle is in ``text``, or could be, written with a backslash."""
+    for needle in needles:
         if needle not in text:
-            return False
+            return b"\\" in text
     return True
 
 
@@ -151,7 +155,7 @@ class Reader:
         *rows, last = block.split(b"\n")
         for raw in rows:
             self.line += 1
-            if needles and b"\\" not in raw and not _hit(raw, needles):
+            if needles and not _may_hold(raw, needles):
                 continue
             yield from self._event(raw)
         if last:  # without its newline it may be torn, which is worth a word whatever it holds
