@@ -37,6 +37,7 @@ LIFECYCLES: Mapping[str, str] = {
 _UNSAFE = re.compile(r"[^A-Za-z0-9._-]+")
 _LONGEST = 40  # characters of one value in a pod's name
 _SECRETS = "{volume_mount}/{run_id}/sweeptool.env"
+_ODD_BREAKS = re.compile("[\r\x85\u2028\u2029\ufeff]")  # YAML takes them for line breaks, unless escaped
 _HEREDOC_END = re.compile(r"^BASH$", re.MULTILINE)
 Job = Mapping[str, Any]
 
@@ -174,7 +175,8 @@ class _Dumper(yaml.SafeDumper):
 
 
 def _text(dumper: yaml.SafeDumper, value: str) -> yaml.ScalarNode:
-    return dumper.represent_scalar("tag:yaml.org,2002:str", value, style="|" if "\n" in value else None)
+    style = '"' if _ODD_BREAKS.search(value) else "|" if "\n" in value else None
+    return dumper.represent_scalar("tag:yaml.org,2002:str", value, style=style)
 
 
 _Dumper.add_representer(str, _text)
