@@ -46,6 +46,8 @@ def worst(plan: Plan) -> str:
     lines = [
         f"{len(plan.shards)} cells, {plan.max_parallel} at a time, runner {spec.runner.kind}: at most {cost}, {time}."
     ]
+    if any(shard.argv is None for shard in plan.shards):
+        lines.append("There is no command to run yet; render and run need one.")
     if spec.max_cost is None:
         lines.append("No cap for the whole sweep (max_cost_usd).")
     elif spec.budget_policy == "spent":
