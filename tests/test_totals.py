@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from sweeptool import runs, totals
+from sweeptool import natural, runs, totals
 from sweeptool.errors import SweepError
 from tests import sweepmaker
 
@@ -54,7 +54,7 @@ def test_an_unknown_key_names_those_there_are_and_the_nearest(found):
     ids=str,
 )
 def test_values_stand_in_the_order_of_numbers_where_all_are_numbers(values, order):
-    ranks = totals.natural(values)
+    ranks = natural.natural(values)
     assert sorted(values, key=ranks.__getitem__) == order
 
 
