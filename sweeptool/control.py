@@ -24,7 +24,7 @@ def suspend(sweep: SweepDir) -> str:
     driver = hold.driving(sweep)
     if driver is None:
         return "suspended; no driver runs, the next one will launch nothing until 'sweeptool resume'"
-    return f"suspended; driver {driver.get('pid')} launches nothing more and ends when its running cells have"
+    return f"suspended; {hold.named(driver)} will launch nothing more, and end with the running cells"
 
 
 def cancel(sweep: SweepDir, say: Callable[[str], None]) -> str:
@@ -32,7 +32,7 @@ def cancel(sweep: SweepDir, say: Callable[[str], None]) -> str:
     _record(sweep, {"event": "cancelled"})
     driver = hold.driving(sweep)
     if driver is not None:
-        return f"cancelled; driver {driver.get('pid')} interrupts its running cells and ends"
+        return f"cancelled; {hold.named(driver)} will interrupt the running cells, and end"
     left = _interrupt(sweep, say)
     return (
         "cancelled" if not left else f"cancelled; {left} cells still clean up: 'sweeptool recover' shows what is left"

@@ -7,6 +7,7 @@ import json
 import os
 import socket
 import time
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -55,18 +56,27 @@ def share(sweep: SweepDir) -> int:
 
 
 def driving(sweep: SweepDir) -> dict[str, Any] | None:
-    """Return ``{host, pid, since}`` of the driver that runs now, None where none does."""
+    """Return ``{host, pid, since}`` of the driver that runs now, empty for single shards, None where nothing runs."""
     try:
         handle = os.open(sweep.driver_lock, os.O_RDWR)
     except OSError:
         return None
     try:
+        began = time.monotonic()
+        while not _locked(handle, fcntl.LOCK_EX):
+            who = _holder(handle)
+            if not _leaving(who) or time.monotonic() - began > _PATIENCE:
+                return who
+            time.sleep(0.02)
         who = _holder(handle)
-        if _locked(handle, fcntl.LOCK_SH):
-            return who if _elsewhere(handle, sweep, who) else None
-        return who
+        return who if _elsewhere(handle, sweep, who) else None
     finally:
         os.close(handle)
+
+
+def named(who: Mapping[str, Any]) -> str:
+    """Return who drives, for a sentence: ``driver 4711 on node7``, or the shards."""
+    return f"driver {who.get('pid')} on {who.get('host')}" if who else "'driver.sh shard' processes"
 
 
 def check(sweep: SweepDir) -> None:
@@ -104,7 +114,7 @@ def _locked(handle: int, kind: int) -> bool:
 
 def _elsewhere(handle: int, sweep: SweepDir, who: dict[str, Any]) -> bool:
     """Say whether a driver of another host gave a sign of life lately: not every shared disk passes locks on."""
-    return who.get("host") not in (None, socket.gethostname()) and _age(handle, sweep) < _FRESH
+    return who.get("host") not in (None, socket.gethostname()) and abs(_age(handle, sweep)) < _FRESH
 
 
 def _holder(handle: int) -> dict[str, Any]:
@@ -112,7 +122,7 @@ def _holder(handle: int) -> dict[str, Any]:
         who = json.loads(os.pread(handle, 4096, 0))
     except ValueError:
         return {}
-    return who if isinstance(who, dict) else {}
+    return who if isinstance(who, dict) and isinstance(who.get("host"), str) else {}
 
 
 def _leaving(who: dict[str, Any]) -> bool:
@@ -142,8 +152,8 @@ def _age(handle: int, sweep: SweepDir) -> float:
 
 def _held(sweep: SweepDir, who: dict[str, Any]) -> SweepError:
     if who:
-        by = f"driver {who.get('pid')} on {who.get('host')} since {who.get('since')}"
+        by = f"{named(who)} since {who.get('since')}"
         remedy = f"'sweeptool status {sweep.path.name}' shows it, 'sweeptool cancel {sweep.path.name}' stops it"
     else:
-        by, remedy = "'driver.sh shard' processes", "wait for them"
+        by, remedy = named(who), "wait for them"
     return SweepError(Problem(f"this sweep is held by {by}", source=str(sweep.path), remedy=remedy), exit_code=HELD)
