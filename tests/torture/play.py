@@ -52,6 +52,7 @@ def play(number: int, seed: int, tree: Path, root: Path, kinds: Sequence[str] = 
         broken = tuple(count.broken(made))
     except subprocess.TimeoutExpired as late:
         broken = (("ends", f"no end after {late.timeout:.0f} s"),)
+        _describe(made)
     finally:
         _clean(made, mounted=mounted)
     if not broken:
@@ -88,7 +89,8 @@ def _judge(made: World) -> set[int]:
     made.drivers = [driver for driver in made.drivers if driver.returncode is None]
     for code in codes - _ENDS - made.excused:
         made.blame("ends", f"a driver exited {code}")
-    made.excused.clear()
+    if codes:
+        made.excused.clear()
     if 3 in codes:
         made.raise_cap(RESERVED * made.dice.randint(1, 4))
     if 4 in codes:
@@ -109,6 +111,18 @@ def _mount(path: Path) -> bool:
         ).returncode
         == 0
     )
+
+
+def _describe(made: World) -> None:
+    """Note what every process of a round that hangs waits for."""
+    lines = []
+    for process in psutil.process_iter():
+        with suppress(psutil.Error, OSError):
+            if Path(process.cwd()).is_relative_to(made.path):
+                place = Path(f"/proc/{process.pid}")
+                waits = f"{(place / 'wchan').read_text()} {(place / 'syscall').read_text().strip()}"
+                lines.append(f"{process.pid} {process.ppid()} {process.status()} {waits} {' '.join(process.cmdline())}")
+    (made.path / "stuck").write_text("\n".join([*lines, ""]))
 
 
 def _clean(made: World, *, mounted: bool) -> None:
