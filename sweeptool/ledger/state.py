@@ -73,6 +73,7 @@ class State:
     opened_at: str | None = None
     first_opened_at: str | None = None
     closed_at: str | None = None
+    heard: set[str] = field(default_factory=set)  # other events: a doubled line must not undo a newer one
     oddities: list[str] = field(default_factory=list)
 
     @property
@@ -97,6 +98,12 @@ class State:
         handler = _HANDLERS.get(event["event"])
         if handler is None:
             return  # an event for people only, or of a later version
+        if handler not in (_admitted, _settled):  # those know their attempt
+            mark = repr(event)
+            if mark in self.heard:
+                self.oddities.append(f"an event '{event['event']}' that stands there twice")
+                return
+            self.heard.add(mark)
         try:
             handler(self, event)
         except (KeyError, TypeError, ValueError, ArithmeticError):
@@ -151,27 +158,30 @@ def _settled(state: State, event: Event) -> None:
     if attempt is None:
         state.oddities.append(f"attempt {number} of {cell} settled twice or never admitted")
         return
-    cost = _micro(event.get("cost_usd"))
     wall = event.get("wall_seconds")
-    attempt.wall_seconds = None if wall is None else Decimal(str(wall))
-    attempt.state = str(event["state"])
-    attempt.cost = cost
-    attempt.reason = event.get("reason") or ""
-    attempt.detail = event.get("detail") or ""
-    attempt.flags = tuple(event.get("flags") or ())
-    attempt.exit_code = event.get("exit_code")
-    attempt.failed = event.get("failed")
-    attempt.run_dir = event.get("run_dir")
-    attempt.units_per_second = event.get("units_per_second")
-    attempt.settled_at = event["ts_utc"]
-    attempt.transient = bool(event.get("transient"))
+    ended = {  # read before anything is changed: an event may be anything
+        "state": str(event["state"]),
+        "reason": event.get("reason") or "",
+        "detail": event.get("detail") or "",
+        "flags": tuple(event.get("flags") or ()),
+        "exit_code": event.get("exit_code"),
+        "failed": event.get("failed"),
+        "run_dir": event.get("run_dir"),
+        "cost": _micro(event.get("cost_usd")),
+        "wall_seconds": None if wall is None else Decimal(str(wall)),
+        "units_per_second": event.get("units_per_second"),
+        "settled_at": event["ts_utc"],
+        "transient": bool(event.get("transient")),
+    }
+    for name, value in ended.items():
+        setattr(attempt, name, value)
     del state.running[cell, number]
     state.reserved -= attempt.reserved or 0
-    if cost is None:
+    if attempt.cost is None:
         state.unknown += attempt.reserved or 0
         state.unknown_attempts += 1
     else:
-        state.spent += cost
+        state.spent += attempt.cost
     if attempt.run_dir:
         state.run_dirs.setdefault(attempt.run_dir, attempt)
     if attempt.state in (LOST, INTERRUPTED, CANCELLED):
