@@ -10,7 +10,7 @@ from typing import Any
 
 import jinja2
 
-from sweeptool import __version__, frozen, layout, money, shell
+from sweeptool import __version__, argvs, frozen, layout, money, shell
 from sweeptool.layout import PLAN_MARK
 from sweeptool.plan import Plan, Shard
 from sweeptool.spec.model import Command
@@ -50,8 +50,8 @@ def render(plan: Plan, target: str = "bash", *, remake: str = "") -> str:
 
 def _driver(plan: Plan, remake: str) -> str:
     spec = plan.spec
-    environment, argvs = _environment(plan.shards)
-    head, tail = _common(argvs)
+    environment, lines = _environment(plan.shards)
+    shapes, calls = argvs.shapes(lines)
     template = environment_of("driver").get_template("driver.sh.j2")
     return template.render(
         title=_title(plan),
@@ -67,19 +67,15 @@ def _driver(plan: Plan, remake: str) -> str:
         files=sorted(plan.digests),
         before=[*map(_argv, spec.before), *_validation(plan)],
         after=[*map(_argv, spec.after)],
-        head=head,
-        tail=tail,
+        shapes=[{"name": shape.name, "words": shape.words} for shape in shapes],
         environment=[*environment, *_secrets(plan.shards)],
         variables=sorted({name for shard in plan.shards for name in shard.cell.settings.secrets.values()}),
         cells=[
             {
-                "index": shard.cell.index,
-                "id": shard.cell.id,
-                "label": plan.label(shard),
-                "params": [f"{name}={value}" for name, value in shard.cell.params.items()],
-                "own": argv[len(head) : len(argv) - len(tail)],
+                "label": f"{shard.cell.index} {plan.label(shard)}".rstrip(),
+                "words": [shard.cell.id, *_pairs(shard.cell.params), "--", *call],
             }
-            for shard, argv in zip(plan.shards, argvs, strict=True)
+            for shard, call in zip(plan.shards, calls, strict=True)
         ],
         plan=freeze(plan),
     )
@@ -188,33 +184,14 @@ def _argv(command: Command) -> Sequence[str]:
     return ["bash", "-c", command] if isinstance(command, str) else command
 
 
-def _common(argvs: Sequence[Sequence[str]]) -> tuple[Sequence[str], Sequence[str]]:
-    """Return the words that all command lines begin with, and those that all end with."""
-    first = argvs[0]
-    shortest = min(map(len, argvs))
-    head = 0
-    while head < shortest and all(argv[head] == first[head] for argv in argvs):
-        head += 1
-    while (
-        head
-        and first[head - 1].startswith("--")
-        and any(not argv[head].startswith("-") for argv in argvs if argv[head:])
-    ):
-        head -= 1  # an option stays with its value
-    tail = 0
-    while tail < shortest - head and all(argv[-1 - tail] == first[-1 - tail] for argv in argvs):
-        tail += 1
-    return first[:head], first[len(first) - tail :]
-
-
 def _environment(shards: Sequence[Shard]) -> tuple[list[str], list[tuple[str, ...]]]:
     """Return the variables of the spec that are the same for all cells, and each cell's whole command line."""
     first = shards[0].cell.settings.env
-    argvs = [shard.argv or () for shard in shards]
+    lines = [shard.argv or () for shard in shards]
     if all(shard.cell.settings.env == first for shard in shards):
-        return _pairs(first), argvs
+        return _pairs(first), lines
     own = (_pairs(shard.cell.settings.env) for shard in shards)
-    return [], [("env", *pairs, *argv) for pairs, argv in zip(own, argvs, strict=True)]
+    return [], [("env", *pairs, *line) for pairs, line in zip(own, lines, strict=True)]
 
 
 def _secrets(shards: Sequence[Shard]) -> list[str]:

@@ -3,18 +3,23 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from sweeptool.text import one_line
 
 _BARE = re.compile(r"[A-Za-z0-9_@%+=:,./-]+")
 _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f]")
-_RUNTIME = re.compile(r"\0(\$?[A-Za-z0-9_]+)\0")
+_RUNTIME = re.compile(r"\0(\$?[A-Za-z0-9_]+|\$\{[0-9]+\})\0")
 _PROGRAM = re.compile(r"[A-Za-z0-9_./+-]+")
 _KEYWORDS = frozenset(
     "if then else elif fi case esac for select while until do done in function time coproc".split()  # noqa: SIM905
 )
-_VARIABLES = {"attempt": "$attempt", "attempt_dir": "$attempt_dir", "sweeptool": "$SWEEPTOOL", "sweep_dir": "$SWEEP_DIR"}
+_VARIABLES = {
+    "attempt": "$attempt",
+    "attempt_dir": "$attempt_dir",
+    "sweeptool": "$SWEEPTOOL",
+    "sweep_dir": "$SWEEP_DIR",
+}
 
 
 def word(value: str | int) -> str:
@@ -23,9 +28,11 @@ def word(value: str | int) -> str:
     The marks of ``runners.base`` (NUL, name, NUL) and ``variable`` become variables in double quotes.
     Raises ValueError for any other NUL, the one character that no argument can hold.
     """
-    pieces = _RUNTIME.split(str(value))
-    literals, names = pieces[::2], pieces[1::2]
-    written = [_literal(literals[0])] if literals[0] or not names else []
+    split = pieces(str(value))
+    if len(split) == 1:
+        return _literal(split[0])
+    literals, names = split[::2], split[1::2]
+    written = [_literal(literals[0])] if literals[0] else []
     for name, literal in zip(names, literals[1:], strict=True):
         written.append(f'"{name if name.startswith("$") else _VARIABLES[name]}"')
         if literal:
@@ -33,9 +40,24 @@ def word(value: str | int) -> str:
     return "".join(written)
 
 
+def pieces(text: str) -> Sequence[str]:
+    """Return ``text`` split at its marks: literal text and the names of marks in turn, literal first and last."""
+    return _RUNTIME.split(text) if "\0" in text else (text,)
+
+
+def mark(name: str) -> str:
+    """Return the mark that ``pieces`` gave the name of."""
+    return f"\0{name}\0"
+
+
+def parameter(number: int) -> str:
+    """Return the mark that ``word`` turns into a function's argument, counted from 1."""
+    return mark(f"${number}" if number < 10 else f"${{{number}}}")
+
+
 def variable(name: str) -> str:
     """Return the mark that ``word`` turns into the value of the environment variable ``name`` at run time."""
-    return f"\0${name}\0"
+    return mark(f"${name}")
 
 
 def words(values: Iterable[str | int]) -> str:

@@ -60,9 +60,9 @@ def ledger(
 def job_config(directory: Path, index: int) -> None:
     """Write the job config of one cell, as its first attempt would get it, under DIRECTORY/validate."""
     from sweeptool import frozen
-    from sweeptool.ledger import desk
+    from sweeptool.ledger import launching
 
-    desk.rehearse(SweepDir(directory), frozen.read(SweepDir(directory).plan), index, Path())
+    launching.rehearse(SweepDir(directory), frozen.read(SweepDir(directory).plan), index, Path())
 
 
 @click.command()

@@ -49,9 +49,7 @@ class End:
 Decision = Launch | Wait | Interrupt | End
 
 
-def decide(
-    state: State, rules: Rules, head: Job | None, own: int, *, signal: int = 0, told: bool = False
-) -> Decision:
+def decide(state: State, rules: Rules, head: Job | None, own: int, *, signal: int = 0, told: bool = False) -> Decision:
     """Return what to do next.
 
     ``own`` counts the attempts in flight that this driver answers for: all of them, or its one cell's. ``head`` is the next job that is ready, None where none is; ``signal`` the number of the signal that

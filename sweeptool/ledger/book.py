@@ -55,8 +55,18 @@ class Book:
     def record(self, *events: Mapping[str, Any]) -> None:
         """Append events, inside ``writing``. Raises SweepError (exit 70) where there is no room; nothing changed then."""
         now = journal.stamp()
-        journal.append(self.sweep.ledger, [{"ts_utc": now, **event} for event in events], sync=self.sync)
-        self.refresh()
+        stamped = [{"ts_utc": now, **event} for event in events]
+        before, after = journal.append(self.sweep.ledger, stamped, sync=self.sync)
+        if self.reader.offset != before:  # a torn line stands before ours
+            self.refresh()
+            return
+        self.reader.skip(len(stamped), after)  # no need to read what we have just written
+        for event in stamped:
+            self.state.apply(event)
+
+    def behind(self) -> bool:
+        """Say whether another process has appended something."""
+        return self.reader.behind()
 
     def where(self, attempt: Attempt) -> AttemptDir:
         return self.sweep.attempt(attempt.cell, attempt.number)

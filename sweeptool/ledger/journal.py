@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
@@ -50,6 +50,18 @@ class Reader:
                 yield event
         self.offset += whole
 
+    def skip(self, lines: int, offset: int) -> None:
+        """Pass over ``lines`` whole lines that end at ``offset`` bytes."""
+        self.line += lines
+        self.offset = offset
+
+    def behind(self) -> bool:
+        """Say whether something was appended that ``new`` has not yielded yet."""
+        try:
+            return os.stat(self.path).st_size != self.offset
+        except FileNotFoundError:
+            return False
+
     def _parse(self, raw: bytes) -> Event | None:
         text = raw.strip(b"\0 \r\t")  # a crash can leave a file's tail full of NULs
         if not text:
@@ -67,12 +79,13 @@ class Reader:
         return event
 
 
-def append(path: Path, events: list[Mapping[str, Any]], *, sync: bool) -> None:
-    """Append ``events`` as whole lines; on any error the file is as long as before.
+def append(path: Path, events: Sequence[Mapping[str, Any]], *, sync: bool) -> tuple[int, int]:
+    """Append ``events`` as whole lines; return where the file ended before and ends now, in bytes.
 
-    With ``sync`` the lines are on the disk when this returns. Raises SweepError (exit 70) where there is no room.
+    With ``sync`` the lines are on the disk when this returns. Raises SweepError (exit 70) where there is no room;
+    the file is as long as before then.
     """
-    data = b"".join(json.dumps(event, ensure_ascii=True, separators=(", ", ": ")).encode() + b"\n" for event in events)
+    data = "".join([json.dumps(event) + "\n" for event in events]).encode()
     try:
         handle = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o644)
     except OSError as error:
@@ -90,6 +103,7 @@ def append(path: Path, events: list[Mapping[str, Any]], *, sync: bool) -> None:
         except OSError:
             os.ftruncate(handle, size)
             raise
+        return size, size + len(data)
     except OSError as error:
         raise _unwritable(path, error) from error
     finally:

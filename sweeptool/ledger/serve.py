@@ -1,7 +1,8 @@
-"""Lines on stdin go in (``next``, ``watch``, ``settle I A S``, ``signal NAME``); one line of answer each comes out.
+"""Lines on stdin go in; one line of answer to each question comes out.
 
-This is the coprocess behind a driver. While the driver waits for its shards, the ledger wakes it with SIGUSR1
-where there is news, and once a second while something is held, so that a wake-up that was missed costs a second.
+Questions are ``next`` (a slot is free) and ``watch`` (none is); ``ended INDEX ATTEMPT STATUS`` and ``signal NAME``
+are reports, which get no answer. This is the coprocess behind a driver. While it asks nothing, the ledger wakes it with SIGUSR1
+where there is news, and once a second in any case, so that a wake-up that was missed costs a second.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from sweeptool import frozen, money
 from sweeptool.errors import INTERNAL, Problem, SweepError
 from sweeptool.frozen import Frozen
 from sweeptool.layout import SweepDir
-from sweeptool.ledger import hold, voice
+from sweeptool.ledger import answers, hold, voice
 from sweeptool.ledger.admission import Rules
 from sweeptool.ledger.book import Book, install
 from sweeptool.ledger.desk import Desk
@@ -42,7 +43,7 @@ def serve(
         say(_errors(error))
         _answer(f"fail {error.exit_code}")
         return error.exit_code
-    groups = " ".join(map(str, desk.groups()))
+    groups = " ".join(map(str, answers.groups(desk)))
     _answer(f"ready {desk.book.state.sweep_id} {socket.gethostname()} {len(desk.pending)} {groups}".rstrip())
     _converse(desk, held, pid)
     if held is not None:
@@ -89,7 +90,7 @@ def _open(
             book.record(opened)
         if cap is not None:
             book.raise_cap(_money(cap))
-    desk.take_over(None if only is None else [only])
+    answers.take_over(desk, None if only is None else [only])
     _mention_gone(book, plan)
     if only is None:
         say(voice.begun(plan, len(desk.pending), len(desk.adopted)))
@@ -123,7 +124,7 @@ def _mention_gone(book: Book, plan: Frozen) -> None:
 
 
 def _converse(desk: Desk, held: Hold | None, pid: int) -> None:
-    waiting = False
+    waiting = False  # the driver may be asleep
     buffer = b""
     beaten = nudged = time.monotonic()
     while True:
@@ -133,14 +134,14 @@ def _converse(desk: Desk, held: Hold | None, pid: int) -> None:
             data = os.read(0, 65536)
             if not data:
                 return
-            buffer += data
-            while b"\n" in buffer:
-                line, _, buffer = buffer.partition(b"\n")
+            *lines, buffer = (buffer + data).split(b"\n")
+            for line in lines:
                 answer = _reply(desk, line.decode(errors="replace"))
-                waiting = answer == "wait"
-                _answer(answer)
-                nudged = now
-        elif waiting and (now - nudged >= _NUDGE or desk.news()):
+                if answer is not None:
+                    waiting = not answer.startswith("end")
+                    _answer(answer)
+            nudged = now
+        elif waiting and (now - nudged >= _NUDGE or answers.news(desk)):
             if os.getppid() != pid:
                 return
             os.kill(pid, signal.SIGUSR1)
@@ -150,23 +151,28 @@ def _converse(desk: Desk, held: Hold | None, pid: int) -> None:
             beaten = now
 
 
-def _reply(desk: Desk, line: str) -> str:
+def _reply(desk: Desk, line: str) -> str | None:
+    """Return the answer to a question, None to a report. An error that no cell caused stops the launching."""
+    question = line in ("next", "watch")
     try:
-        match line.split():
-            case ["next"]:
-                return desk.next(room=True)
-            case ["watch"]:
-                return desk.next(room=False)
-            case ["settle", index, number, status]:
-                return desk.settle(int(index), int(number), int(status))
-            case ["signal", name]:
-                return desk.interrupt(name)
-            case _:
-                raise SweepError(f"the ledger was asked '{line}'", exit_code=INTERNAL)
+        if question:
+            return answers.following(desk, room=line == "next")
+        _note(desk, line)
     except SweepError as error:
         say(_errors(error))
         desk.fatal = error.exit_code
-        return desk.next(room=False)
+        return answers.following(desk, room=False) if question else None
+    return None
+
+
+def _note(desk: Desk, line: str) -> None:
+    match line.split():
+        case ["ended", index, number, status]:
+            answers.ended(desk, int(index), int(number), int(status))
+        case ["signal", name]:
+            answers.interrupted(desk, name)
+        case _:
+            raise SweepError(f"the ledger was told '{line}'", exit_code=INTERNAL)
 
 
 def _answer(line: str) -> None:

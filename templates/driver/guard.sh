@@ -3,3 +3,10 @@ if [ -z "${BASH_VERSION:-}" ] || [ "${BASH_VERSINFO[0]}${BASH_VERSINFO[1]}" -lt 
   exit 2
 fi
 set -euo pipefail
+
+# cut_short: what happens at the end of a file that is not whole.
+cut_short() {
+  echo "error: this driver was cut short; render it again" >&2
+  exit 2
+}
+trap cut_short EXIT

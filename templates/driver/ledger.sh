@@ -6,19 +6,24 @@ open_ledger() {
   coproc LEDGER { exec "$SWEEPTOOL" ledger "$SWEEP_DIR" "${options[@]}"; }
   set +m
   from=${LEDGER[0]} to=${LEDGER[1]} # bash forgets the array when the coprocess ends; we need to notice
-  exec {FROM_LEDGER}<&"$from" {TO_LEDGER}>&"$to" {from}<&- {to}>&-
-  read -r REPLY WORD REST <&"$FROM_LEDGER" || die 70 "the ledger did not start"
+  exec {FROM_LEDGER}<&"$from" {TO_LEDGER}>&"$to" {from}<&- {to}>&- {NOWHERE}>/dev/null
+  read -r -u "$FROM_LEDGER" REPLY WORD REST || die 70 "the ledger did not start"
   [[ $REPLY == ready ]] || exit "${WORD:-70}" # it has said why
   SWEEP_ID=$WORD
   read -r HOST PENDING REST <<<"$REST"
   read -r -a ADOPTED <<<"$REST"
+  [[ ! -r $BOOT_ID ]] || read -r BOOT <"$BOOT_ID"
 }
 
-# ask WORD...: put one question to the ledger. Its answer: the verb in REPLY, the rest in WORD and REST.
+# note WORD...: report something to the ledger. There is no answer: where it died, the next question shows it.
+note() {
+  printf '%s\n' "$*" 1>&"$TO_LEDGER" 2>&"$NOWHERE" || true
+}
+
+# ask WORD: put a question to the ledger. Its answer: the verb in REPLY, the rest in WORD and REST.
 ask() {
-  if printf '%s\n' "$*" 1>&"$TO_LEDGER" 2>/dev/null && read -r REPLY WORD REST <&"$FROM_LEDGER"; then
-    return
-  fi
+  note "$1"
+  if read -r -u "$FROM_LEDGER" REPLY WORD REST; then return; fi
   ((LEDGER_DIED)) || say "error: the ledger died; nothing more is launched, what runs is waited for. Run this again to go on."
   LEDGER_DIED=1 REPLY=wait WORD='' REST=''
   ((${#RUNNING[@]} > 0)) || REPLY=end WORD=70

@@ -1,9 +1,10 @@
 # list_cells: one line a cell: index, id, name, parameters.
 list_cells() {
-  local index id attempt=0 attempt_dir
+  local index id
   local -a params own
   for ((index = 0; index < SWEEP_SIZE; index++)); do
-    "cell_$index"
+    params=() own=()
+    find_cell "$index"
     printf '%s\t%s\t%s-%s' "$index" "$id" "$SWEEP_NAME" "$index"
     ((${#params[@]} == 0)) || printf '\t%q' "${params[@]}"
     printf '\n'

@@ -1,6 +1,10 @@
 # launch INDEX ATTEMPT: start a shard in the background. Job control gives it its own process group
 # and leaves SIGINT at its default, so that it can be asked to release its pod.
 launch() {
+  local id attempt_dir
+  local -a params=() own=()
+  find_cell "$1"
+  attempt_dir=$SWEEP_DIR/cells/$id/attempt-$2
   set -m
   shard "$1" "$2" </dev/null &
   set +m
@@ -15,15 +19,16 @@ rest() {
 # reap: report every shard that ended.
 reap() {
   local pid status
+  local -a ended=()
   for pid in "${!RUNNING[@]}"; do
-    if kill -0 "$pid" 2>/dev/null; then continue; fi
+    kill -0 "$pid" || ended+=("$pid")
+  done 2>&"$NOWHERE"
+  for pid in "${ended[@]}"; do
     status=0
-    wait "$pid" 2>/dev/null || status=$?
-    tell # first, so that what a signal ended is no failure
+    wait "$pid" 2>&"$NOWHERE" || status=$?
+    report_signal # first, so that what a signal ended is no failure
     # shellcheck disable=SC2086 # two words, INDEX ATTEMPT
-    ask settle ${RUNNING[$pid]} "$status"
-    # shellcheck disable=SC2206 # process groups, numbers
-    [[ $REPLY != adopted ]] || ADOPTED+=($WORD $REST) # only the shard was killed, its runner goes on
+    note ended ${RUNNING[$pid]} "$status"
     unset "RUNNING[$pid]"
   done
 }
@@ -36,20 +41,23 @@ on_signal() {
   stop_shards
 }
 
-# stop_shards: INT makes a runner release its pod, TERM ends it, KILL is the last resort.
+# stop_shards: INT makes a runner release its pod, TERM ends it, KILL is the last resort. A shard gets each only
+# once: a second INT would interrupt the runner's own clean-up, and its pod would bill on.
 stop_shards() {
-  local -a signals=(INT INT TERM KILL)
-  local group
+  local -a signals=('' INT TERM KILL)
+  local group hardness=$((HARDNESS > 3 ? 3 : HARDNESS))
   for group in "${!RUNNING[@]}" "${ADOPTED[@]}"; do
-    kill -s "${signals[HARDNESS > 3 ? 3 : HARDNESS]}" -- "-$group" 2>/dev/null || true # it may have ended
+    ((${STOPPED[group]:-0} < hardness)) || continue
+    STOPPED[group]=$hardness
+    kill -s "${signals[hardness]}" -- "-$group" 2>/dev/null || true # it may have ended
   done
 }
 
-# tell: let the ledger know, once, that a signal stopped us.
-tell() {
+# report_signal: let the ledger know, once, that a signal stopped us.
+report_signal() {
   if [[ -n $SIGNAL && -z $TOLD ]]; then
     TOLD=$SIGNAL
-    ask signal "$SIGNAL"
+    note signal "$SIGNAL"
   fi
 }
 
@@ -58,14 +66,24 @@ schedule() {
   local stopped=0
   while true; do
     reap
-    tell
+    report_signal
     if ((HARDNESS > stopped)); then
       stopped=$HARDNESS
       stop_shards # also those that were being launched when the signal came
     fi
-    if ((${#RUNNING[@]} < MAX_PARALLEL)); then ask next; else ask watch; fi
+    if ((${#RUNNING[@]} < MAX_PARALLEL)); then
+      ask next
+    elif [[ $REPLY == launch ]]; then
+      REPLY='wait' # that launch took the last slot: nothing to ask before something happens
+    else
+      ask watch
+    fi
     case $REPLY in
       launch) launch "$WORD" "$REST" ;;
+      adopt) # only a shard was killed, its runner goes on
+        # shellcheck disable=SC2206 # process groups, numbers
+        ADOPTED+=($WORD $REST)
+        ;;
       interrupt) HARDNESS=1 ;;
       end) break ;;
       *) rest ;;

@@ -1,37 +1,43 @@
-# identify ID: where the current attempt of a cell keeps its files.
-identify() {
-  id=$1
-  attempt_dir=$SWEEP_DIR/cells/$id/attempt-$attempt
+# find_cell INDEX: set id, params and own (a command_N and its words) to what the cell's line says.
+find_cell() {
+  local at=${CELL_AT[$1]} end=${CELL_AT[$1 + 1]}
+  id=${CELL_WORDS[at]}
+  while [[ ${CELL_WORDS[++at]} != -- ]]; do
+    params+=("${CELL_WORDS[at]}")
+  done
+  while ((++at < end)); do
+    own+=("${CELL_WORDS[at]}")
+  done
 }
 
-# claim DIR: make this attempt ours. Fails where a later driver has given it up, so no cell runs twice.
+# claim: make this attempt ours. Fails where a later driver has given it up, so no cell runs twice.
 claim() {
-  local boot=- ticks=- stat
+  local ticks=- stat
   local -a fields
-  if [[ -r /proc/sys/kernel/random/boot_id ]]; then
-    read -r boot </proc/sys/kernel/random/boot_id
+  if [[ $BOOT != - ]]; then
     read -r stat <"/proc/$BASHPID/stat"
-    read -r -a fields <<<"${stat##*) }"
+    # shellcheck disable=SC2206 # numbers and one letter; a here-string would cost a pipe or a file
+    fields=(${stat##*) })
     ticks=${fields[19]}
   fi
   set -o noclobber
-  { printf '%s %s %s %s\n' "$BASHPID" "$ticks" "$boot" "$HOST" >"$1/start"; } 2>/dev/null || return 1
+  { printf '%s %s %s %s\n' "$BASHPID" "$ticks" "$BOOT" "$HOST" >"$attempt_dir/start"; } 2>/dev/null || return 1
   set +o noclobber
 }
 
-# shard INDEX ATTEMPT: run one attempt of one cell, in a process group of its own, and write down how it ended.
+# shard INDEX ATTEMPT: run one attempt of the cell at hand, in a process group of its own, and write down how it ended.
 # Its output goes straight to its own files, not through tee: no pipe to break, and nothing of a sibling in it.
 shard() {
-  local index=$1 attempt=$2 status=0 stopped=0 id attempt_dir pair
-  local -a params own argv
+  local index=$1 attempt=$2 status=0 stopped=0 pair
+  local -a argv
   trap 'stopped=1' INT TERM HUP # the runner gets them too; this shell stays to record the outcome
   trap - USR1 PIPE
   exec {TO_LEDGER}>&- {FROM_LEDGER}<&-
-  "cell_$index"
-  compose "${own[@]}"
-  claim "$attempt_dir" || return 0
+  environment
+  "${own[@]}" # the cell's command_N sets argv
+  claim || return 0
   for pair in "${params[@]}"; do
-    if [[ ${pair%%=*} =~ ^[A-Za-z0-9_]+$ ]]; then
+    if [[ ${pair%%=*} != *[!A-Za-z0-9_]* ]]; then
       export "PARAM_$pair" "NODUS_PARAM_$pair"
     else # no name for a shell variable, but one for the environment
       argv=(env "PARAM_$pair" "NODUS_PARAM_$pair" "${argv[@]}")

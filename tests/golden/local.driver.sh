@@ -25,6 +25,13 @@ if [ -z "${BASH_VERSION:-}" ] || [ "${BASH_VERSINFO[0]}${BASH_VERSINFO[1]}" -lt 
 fi
 set -euo pipefail
 
+# cut_short: what happens at the end of a file that is not whole.
+cut_short() {
+  echo "error: this driver was cut short; render it again" >&2
+  exit 2
+}
+trap cut_short EXIT
+
 # ---- the sweep: the only generated part ------------------------------------------------------------------
 
 SWEEP_NAME=rates
@@ -44,36 +51,36 @@ after() {
   true
 }
 
-# compose OWN...: the command line of one attempt. What differs between the cells is their own part.
-compose() {
+# environment: what the spec sets for every cell.
+environment() {
   export OMP_NUM_THREADS=4
   export HF_TOKEN="$HF_TOKEN"
-  argv=("$SWEEPTOOL" local-run --print-run-dir --max-runtime-seconds 300 "$@")
+  true
 }
 
-cell_0() { # L4 lr=1e-3
-  identify L4-1e_3-34hpyz34ba
-  params=(lr=1e-3)
-  own=(--gpu L4 --price-per-hour-usd 0.43 --job-name rates-0 --var lr=1e-3 -- python3 train.py --lr 1e-3 --note 'it'\''s 1e-3')
+# command_N WORD...: the command line of one attempt; the words are what differs between the cells.
+command_0() {
+  argv=("$SWEEPTOOL" local-run --print-run-dir --max-runtime-seconds 300 --gpu "$1" --price-per-hour-usd "$2" --job-name "$3" --var "$4" -- python3 train.py --lr "$5" --note "$6")
 }
 
-cell_1() { # L4 lr=a b
-  identify L4-a_b-43xfwyui5z
-  params=('lr=a b')
-  own=(--gpu L4 --price-per-hour-usd 0.43 --job-name rates-1 --var 'lr=a b' -- python3 train.py --lr 'a b' --note 'it'\''s a b')
+# cell ID NAME=VALUE... -- COMMAND_N WORD...: one cell, its parameters and its command line. Plain words in one
+# array, since bash copies at every launch what it knows: functions would be five times as much.
+CELL_WORDS=()
+CELL_AT=() # where each cell's words begin
+cell() {
+  CELL_AT+=("${#CELL_WORDS[@]}")
+  CELL_WORDS+=("$@")
 }
 
-cell_2() { # A10 lr=1e-3
-  identify A10-1e_3-d4innut4ek
-  params=(lr=1e-3)
-  own=(--gpu A10 --price-per-hour-usd 0.52 --job-name rates-2 --var lr=1e-3 -- python3 train.py --lr 1e-3 --note 'it'\''s 1e-3')
-}
-
-cell_3() { # A10 lr=a b
-  identify A10-a_b-ydfqs4olxb
-  params=('lr=a b')
-  own=(--gpu A10 --price-per-hour-usd 0.52 --job-name rates-3 --var 'lr=a b' -- python3 train.py --lr 'a b' --note 'it'\''s a b')
-}
+# 0 L4 lr=1e-3
+cell L4-1e_3-34hpyz34ba lr=1e-3 -- command_0 L4 0.43 rates-0 lr=1e-3 1e-3 'it'\''s 1e-3'
+# 1 L4 lr=a b
+cell L4-a_b-43xfwyui5z 'lr=a b' -- command_0 L4 0.43 rates-1 'lr=a b' 'a b' 'it'\''s a b'
+# 2 A10 lr=1e-3
+cell A10-1e_3-d4innut4ek lr=1e-3 -- command_0 A10 0.52 rates-2 lr=1e-3 1e-3 'it'\''s 1e-3'
+# 3 A10 lr=a b
+cell A10-a_b-ydfqs4olxb 'lr=a b' -- command_0 A10 0.52 rates-3 'lr=a b' 'a b' 'it'\''s a b'
+CELL_AT+=("${#CELL_WORDS[@]}")
 
 # ---- from here on every driver is the same ---------------------------------------------------------------
 
@@ -88,8 +95,11 @@ ADOPTED=() # process groups of shards that an earlier driver started
 SIGNAL=''  # the first signal that stopped us
 TOLD=''    # the signal that the ledger knows of
 HARDNESS=0 # how many signals came
+STOPPED=() # process group of a shard -> how hard it was stopped already
 LEDGER_DIED=0
 CODE=0
+BOOT_ID=/proc/sys/kernel/random/boot_id
+BOOT=- # tells this boot of the machine from any other, where there is /proc
 
 # say TEXT...: one line for people, on stderr. A terminal that is gone is no reason to stop.
 say() {
@@ -165,58 +175,69 @@ open_ledger() {
   coproc LEDGER { exec "$SWEEPTOOL" ledger "$SWEEP_DIR" "${options[@]}"; }
   set +m
   from=${LEDGER[0]} to=${LEDGER[1]} # bash forgets the array when the coprocess ends; we need to notice
-  exec {FROM_LEDGER}<&"$from" {TO_LEDGER}>&"$to" {from}<&- {to}>&-
-  read -r REPLY WORD REST <&"$FROM_LEDGER" || die 70 "the ledger did not start"
+  exec {FROM_LEDGER}<&"$from" {TO_LEDGER}>&"$to" {from}<&- {to}>&- {NOWHERE}>/dev/null
+  read -r -u "$FROM_LEDGER" REPLY WORD REST || die 70 "the ledger did not start"
   [[ $REPLY == ready ]] || exit "${WORD:-70}" # it has said why
   SWEEP_ID=$WORD
   read -r HOST PENDING REST <<<"$REST"
   read -r -a ADOPTED <<<"$REST"
+  [[ ! -r $BOOT_ID ]] || read -r BOOT <"$BOOT_ID"
 }
 
-# ask WORD...: put one question to the ledger. Its answer: the verb in REPLY, the rest in WORD and REST.
+# note WORD...: report something to the ledger. There is no answer: where it died, the next question shows it.
+note() {
+  printf '%s\n' "$*" 1>&"$TO_LEDGER" 2>&"$NOWHERE" || true
+}
+
+# ask WORD: put a question to the ledger. Its answer: the verb in REPLY, the rest in WORD and REST.
 ask() {
-  if printf '%s\n' "$*" 1>&"$TO_LEDGER" 2>/dev/null && read -r REPLY WORD REST <&"$FROM_LEDGER"; then
-    return
-  fi
+  note "$1"
+  if read -r -u "$FROM_LEDGER" REPLY WORD REST; then return; fi
   ((LEDGER_DIED)) || say "error: the ledger died; nothing more is launched, what runs is waited for. Run this again to go on."
   LEDGER_DIED=1 REPLY=wait WORD='' REST=''
   ((${#RUNNING[@]} > 0)) || REPLY=end WORD=70
 }
 
-# identify ID: where the current attempt of a cell keeps its files.
-identify() {
-  id=$1
-  attempt_dir=$SWEEP_DIR/cells/$id/attempt-$attempt
+# find_cell INDEX: set id, params and own (a command_N and its words) to what the cell's line says.
+find_cell() {
+  local at=${CELL_AT[$1]} end=${CELL_AT[$1 + 1]}
+  id=${CELL_WORDS[at]}
+  while [[ ${CELL_WORDS[++at]} != -- ]]; do
+    params+=("${CELL_WORDS[at]}")
+  done
+  while ((++at < end)); do
+    own+=("${CELL_WORDS[at]}")
+  done
 }
 
-# claim DIR: make this attempt ours. Fails where a later driver has given it up, so no cell runs twice.
+# claim: make this attempt ours. Fails where a later driver has given it up, so no cell runs twice.
 claim() {
-  local boot=- ticks=- stat
+  local ticks=- stat
   local -a fields
-  if [[ -r /proc/sys/kernel/random/boot_id ]]; then
-    read -r boot </proc/sys/kernel/random/boot_id
+  if [[ $BOOT != - ]]; then
     read -r stat <"/proc/$BASHPID/stat"
-    read -r -a fields <<<"${stat##*) }"
+    # shellcheck disable=SC2206 # numbers and one letter; a here-string would cost a pipe or a file
+    fields=(${stat##*) })
     ticks=${fields[19]}
   fi
   set -o noclobber
-  { printf '%s %s %s %s\n' "$BASHPID" "$ticks" "$boot" "$HOST" >"$1/start"; } 2>/dev/null || return 1
+  { printf '%s %s %s %s\n' "$BASHPID" "$ticks" "$BOOT" "$HOST" >"$attempt_dir/start"; } 2>/dev/null || return 1
   set +o noclobber
 }
 
-# shard INDEX ATTEMPT: run one attempt of one cell, in a process group of its own, and write down how it ended.
+# shard INDEX ATTEMPT: run one attempt of the cell at hand, in a process group of its own, and write down how it ended.
 # Its output goes straight to its own files, not through tee: no pipe to break, and nothing of a sibling in it.
 shard() {
-  local index=$1 attempt=$2 status=0 stopped=0 id attempt_dir pair
-  local -a params own argv
+  local index=$1 attempt=$2 status=0 stopped=0 pair
+  local -a argv
   trap 'stopped=1' INT TERM HUP # the runner gets them too; this shell stays to record the outcome
   trap - USR1 PIPE
   exec {TO_LEDGER}>&- {FROM_LEDGER}<&-
-  "cell_$index"
-  compose "${own[@]}"
-  claim "$attempt_dir" || return 0
+  environment
+  "${own[@]}" # the cell's command_N sets argv
+  claim || return 0
   for pair in "${params[@]}"; do
-    if [[ ${pair%%=*} =~ ^[A-Za-z0-9_]+$ ]]; then
+    if [[ ${pair%%=*} != *[!A-Za-z0-9_]* ]]; then
       export "PARAM_$pair" "NODUS_PARAM_$pair"
     else # no name for a shell variable, but one for the environment
       argv=(env "PARAM_$pair" "NODUS_PARAM_$pair" "${argv[@]}")
@@ -235,6 +256,10 @@ shard() {
 # launch INDEX ATTEMPT: start a shard in the background. Job control gives it its own process group
 # and leaves SIGINT at its default, so that it can be asked to release its pod.
 launch() {
+  local id attempt_dir
+  local -a params=() own=()
+  find_cell "$1"
+  attempt_dir=$SWEEP_DIR/cells/$id/attempt-$2
   set -m
   shard "$1" "$2" </dev/null &
   set +m
@@ -249,15 +274,16 @@ rest() {
 # reap: report every shard that ended.
 reap() {
   local pid status
+  local -a ended=()
   for pid in "${!RUNNING[@]}"; do
-    if kill -0 "$pid" 2>/dev/null; then continue; fi
+    kill -0 "$pid" || ended+=("$pid")
+  done 2>&"$NOWHERE"
+  for pid in "${ended[@]}"; do
     status=0
-    wait "$pid" 2>/dev/null || status=$?
-    tell # first, so that what a signal ended is no failure
+    wait "$pid" 2>&"$NOWHERE" || status=$?
+    report_signal # first, so that what a signal ended is no failure
     # shellcheck disable=SC2086 # two words, INDEX ATTEMPT
-    ask settle ${RUNNING[$pid]} "$status"
-    # shellcheck disable=SC2206 # process groups, numbers
-    [[ $REPLY != adopted ]] || ADOPTED+=($WORD $REST) # only the shard was killed, its runner goes on
+    note ended ${RUNNING[$pid]} "$status"
     unset "RUNNING[$pid]"
   done
 }
@@ -270,20 +296,23 @@ on_signal() {
   stop_shards
 }
 
-# stop_shards: INT makes a runner release its pod, TERM ends it, KILL is the last resort.
+# stop_shards: INT makes a runner release its pod, TERM ends it, KILL is the last resort. A shard gets each only
+# once: a second INT would interrupt the runner's own clean-up, and its pod would bill on.
 stop_shards() {
-  local -a signals=(INT INT TERM KILL)
-  local group
+  local -a signals=('' INT TERM KILL)
+  local group hardness=$((HARDNESS > 3 ? 3 : HARDNESS))
   for group in "${!RUNNING[@]}" "${ADOPTED[@]}"; do
-    kill -s "${signals[HARDNESS > 3 ? 3 : HARDNESS]}" -- "-$group" 2>/dev/null || true # it may have ended
+    ((${STOPPED[group]:-0} < hardness)) || continue
+    STOPPED[group]=$hardness
+    kill -s "${signals[hardness]}" -- "-$group" 2>/dev/null || true # it may have ended
   done
 }
 
-# tell: let the ledger know, once, that a signal stopped us.
-tell() {
+# report_signal: let the ledger know, once, that a signal stopped us.
+report_signal() {
   if [[ -n $SIGNAL && -z $TOLD ]]; then
     TOLD=$SIGNAL
-    ask signal "$SIGNAL"
+    note signal "$SIGNAL"
   fi
 }
 
@@ -292,14 +321,24 @@ schedule() {
   local stopped=0
   while true; do
     reap
-    tell
+    report_signal
     if ((HARDNESS > stopped)); then
       stopped=$HARDNESS
       stop_shards # also those that were being launched when the signal came
     fi
-    if ((${#RUNNING[@]} < MAX_PARALLEL)); then ask next; else ask watch; fi
+    if ((${#RUNNING[@]} < MAX_PARALLEL)); then
+      ask next
+    elif [[ $REPLY == launch ]]; then
+      REPLY='wait' # that launch took the last slot: nothing to ask before something happens
+    else
+      ask watch
+    fi
     case $REPLY in
       launch) launch "$WORD" "$REST" ;;
+      adopt) # only a shard was killed, its runner goes on
+        # shellcheck disable=SC2206 # process groups, numbers
+        ADOPTED+=($WORD $REST)
+        ;;
       interrupt) HARDNESS=1 ;;
       end) break ;;
       *) rest ;;
@@ -310,10 +349,11 @@ schedule() {
 
 # list_cells: one line a cell: index, id, name, parameters.
 list_cells() {
-  local index id attempt=0 attempt_dir
+  local index id
   local -a params own
   for ((index = 0; index < SWEEP_SIZE; index++)); do
-    "cell_$index"
+    params=() own=()
+    find_cell "$index"
     printf '%s\t%s\t%s-%s' "$index" "$id" "$SWEEP_NAME" "$index"
     ((${#params[@]} == 0)) || printf '\t%q' "${params[@]}"
     printf '\n'
@@ -389,6 +429,7 @@ main() {
   run_sweep "${options[@]}"
 }
 
+trap - EXIT
 if [[ ${BASH_SOURCE[0]} == "$0" ]]; then
   main "$@"
 fi

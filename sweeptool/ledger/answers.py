@@ -1,0 +1,101 @@
+"""A driver's questions and reports go in one by one; what it shall do next comes out. The ledger's one brain."""
+
+from __future__ import annotations
+
+import signal
+import time
+from collections.abc import Iterable
+
+from sweeptool.errors import FAILED
+from sweeptool.ledger import endings, launching, liveness
+from sweeptool.ledger.admission import End, Interrupt, Wait, decide, refused
+from sweeptool.ledger.desk import Desk
+from sweeptool.ledger.pending import Pending
+from sweeptool.ledger.state import RUNNING, Attempt
+
+
+def take_over(desk: Desk, only: Iterable[int] | None = None) -> None:
+    """Sort out what earlier drivers left, then queue what still has to run (``only``: just these indexes)."""
+    desk.jobs = {job.id: job for job in desk.frozen.jobs}
+    desk.whole = only is None
+    desk.scope = desk.frozen.jobs if only is None else [desk.frozen.jobs[index] for index in only]
+    mine = {job.id for job in desk.scope}
+    for attempt in list(desk.book.state.running.values()):
+        if desk.whole or attempt.cell in mine:
+            endings.meet(desk, attempt)
+    desk.pending = Pending.of(job.index for job in desk.scope if desk.missing(job))
+
+
+def following(desk: Desk, *, room: bool) -> str:
+    """Answer ``launch INDEX ATTEMPT``, ``adopt GROUP...``, ``wait``, ``interrupt`` or ``end CODE``.
+
+    ``room`` says that a slot is free. ``adopt`` names the process groups of a runner whose shard was killed.
+    """
+    endings.look_around(desk)
+    if desk.unannounced:
+        return " ".join(["adopt", *map(str, _groups(desk, desk.unannounced.pop()))])
+    if desk.fatal:
+        return "wait" if desk.own() else f"end {desk.fatal}"
+    with desk.book.writing():
+        return _decided(desk, room=room)
+
+
+def ended(desk: Desk, index: int, number: int, status: int) -> None:
+    """Take note that the shard of an attempt ended with ``status``."""
+    attempt = desk.book.state.attempt(desk.frozen.jobs[index].id, number)
+    if attempt is not None and attempt.state == RUNNING:
+        endings.ended(desk, attempt, status)
+
+
+def interrupted(desk: Desk, name: str) -> None:
+    """Take note that the driver got the signal ``name``: nothing more is launched."""
+    desk.signal = desk.signal or signal.Signals[f"SIG{name}"].value
+    with desk.book.writing():
+        desk.quietly({"event": "interrupted", "signal": name})
+
+
+def groups(desk: Desk) -> list[int]:
+    """Return the process groups of the adopted attempts on this host."""
+    return [group for key in desk.adopted for group in _groups(desk, desk.book.state.running[key])]
+
+
+def news(desk: Desk) -> bool:
+    """Say whether something happened that the driver should ask about: a request, an adopted shard's end."""
+    return desk.book.behind() or any(desk.book.sweep.attempt(*key).exit.exists() for key in desk.adopted)
+
+
+def _decided(desk: Desk, *, room: bool) -> str:
+    now = time.monotonic()
+    index = desk.pending.head(now)
+    job = None if index is None else desk.frozen.jobs[index]
+    decision = decide(desk.book.state, desk.rules, job, desk.own(), signal=desk.signal, told=desk.told)
+    if isinstance(decision, Interrupt):
+        desk.told = True
+        return "interrupt"
+    if isinstance(decision, End):
+        late = desk.unsettled or (not decision.why and desk.pending)
+        return "wait" if late else _end(desk, decision)
+    if isinstance(decision, Wait):
+        desk.hold(decision.why, job)
+        return "wait"
+    if job is None or not room or now < desk.last_launch + desk.launch_delay:
+        return "wait"
+    return launching.launch(desk, job, now)
+
+
+def _groups(desk: Desk, attempt: Attempt) -> list[int]:
+    return liveness.groups(desk.book.where(attempt), desk.book.marker(attempt))
+
+
+def _end(desk: Desk, decision: End) -> str:
+    state = desk.book.state
+    code = decision.code
+    if not decision.why:
+        code = 0 if all(state.succeeded(job.id) for job in desk.scope) else FAILED
+    if decision.why == "budget" and (index := desk.pending.head(time.monotonic())) is not None:
+        job = desk.frozen.jobs[index]
+        desk.hold(refused(state, desk.rules, job), job)
+    stopped: list[dict[str, object]] = [{"event": "stopped", "why": decision.why}] if decision.why else []
+    if desk.whole:
+        desk.quietly(*stopped, {"event": "closed", "exit_code": code})
+    return f"end {code}"

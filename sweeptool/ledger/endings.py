@@ -1,0 +1,105 @@
+"""An attempt that ended, or that an earlier driver left, goes in; it is settled in the journal, or adopted."""
+
+from __future__ import annotations
+
+import time
+from datetime import UTC, datetime
+
+from sweeptool.errors import SweepError
+from sweeptool.frozen import Job
+from sweeptool.layout import AttemptDir
+from sweeptool.ledger import liveness, retrying, settlement, voice
+from sweeptool.ledger.desk import Desk
+from sweeptool.ledger.settlement import Settlement
+from sweeptool.ledger.state import RUNNING, Attempt, settled_event
+
+_GRACE = 900.0  # seconds beyond its time limit for which another host's attempt is believed to clean up
+_LOOK = 2.0  # seconds between two looks for the processes of an adopted attempt
+
+
+def meet(desk: Desk, attempt: Attempt) -> None:
+    """Adopt an attempt of an earlier driver that still runs, settle one that does not."""
+    where = desk.book.where(attempt)
+    found = liveness.DEAD if where.exit.exists() else liveness.look(where, desk.book.marker(attempt))
+    if found in (liveness.ALIVE, liveness.REMOTE):
+        _adopt(desk, attempt, found)
+    else:
+        settle(desk, attempt, None)
+
+
+def ended(desk: Desk, attempt: Attempt, status: int) -> None:
+    """Settle an attempt whose shard ended with ``status``; adopt it where only the shard was killed."""
+    where = desk.book.where(attempt)
+    if not where.exit.exists() and liveness.look(where, desk.book.marker(attempt)) == liveness.ALIVE:
+        _adopt(desk, attempt, liveness.ALIVE)
+        desk.unannounced.append(attempt)
+    else:
+        settle(desk, attempt, status)
+
+
+def look_around(desk: Desk) -> None:
+    """Settle the adopted attempts that are over, and those that found no room on the disk before."""
+    now = time.monotonic()
+    for key, looked in list(desk.adopted.items()):
+        attempt = desk.book.state.running.get(key)
+        if attempt is None:
+            del desk.adopted[key]
+            continue
+        where = desk.book.where(attempt)
+        if where.exit.exists() or (now - looked > _LOOK and _gone(desk, attempt, where)):
+            del desk.adopted[key]
+            settle(desk, attempt, None)
+    waiting, desk.unsettled = desk.unsettled, []
+    for attempt, status in waiting:
+        settle(desk, attempt, status)
+
+
+def settle(desk: Desk, attempt: Attempt, status: int | None) -> None:
+    """Record what an attempt that is over was; queue its cell again where that is due."""
+    where = desk.book.where(attempt)
+    job = desk.jobs.get(attempt.cell) or desk.frozen.orphan(attempt.cell, attempt.index)
+    with desk.book.writing() as state:
+        if attempt.state != RUNNING:
+            return
+        found = settlement.settle(desk.frozen, desk.runner, state, attempt, job, where, desk.project)
+        again = retrying.after(desk.retry, state, attempt.cell, found.fields)
+        try:
+            desk.book.record(*_events(attempt, job, found, again))
+        except SweepError as error:
+            desk.unsettled.append((attempt, status))
+            desk.hold(str(error))
+            return
+    if again is not None and attempt.cell in desk.jobs:
+        desk.pending.put(job.index, time.monotonic() + again)
+    desk.say(voice.settled(desk.frozen, desk.book.state, attempt, job, again))
+
+
+def _adopt(desk: Desk, attempt: Attempt, found: str) -> None:
+    desk.adopted[attempt.cell, attempt.number] = time.monotonic()
+    desk.say(voice.adopted(attempt, found))
+
+
+def _events(attempt: Attempt, job: Job, found: Settlement, again: float | None) -> list[dict[str, object]]:
+    events = [settled_event(attempt, found.fields)]
+    if found.collision is not None:
+        other = found.collision
+        events.append({"event": "collided", "cell": other.cell, "attempt": other.number, "index": other.index})
+    if again is not None:
+        events.append({"event": "retried", "cell": job.id, "index": job.index, "after_seconds": again})
+    return events
+
+
+def _gone(desk: Desk, attempt: Attempt, where: AttemptDir) -> bool:
+    desk.adopted[attempt.cell, attempt.number] = time.monotonic()
+    found = liveness.look(where, desk.book.marker(attempt))
+    if found == liveness.REMOTE:
+        return _overdue(attempt, desk.jobs.get(attempt.cell))
+    return found != liveness.ALIVE
+
+
+def _overdue(attempt: Attempt, job: Job | None) -> bool:
+    """Say whether an attempt on another host has had its time limit and more; without a limit it never has."""
+    if job is None or job.max_runtime is None:
+        return False
+    age = (datetime.now(UTC) - datetime.fromisoformat(attempt.admitted_at)).total_seconds()
+    return age > job.max_runtime + _GRACE

@@ -1,0 +1,29 @@
+"""What an attempt was goes in; after how many seconds its cell is tried again comes out, None where it is not."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from sweeptool.ledger.state import FAILED, LOST, State
+from sweeptool.spec.model import Retry
+
+_LOSSES = 3  # launches of one cell by one driver, where each is lost through no fault of the cell
+
+
+def after(retry: Retry, state: State, cell: str, fields: Mapping[str, Any]) -> float | None:
+    """Return the delay before the next attempt of ``cell``; ``fields`` are those of its ``settled`` event."""
+    reason = fields["reason"]
+    if fields["state"] == LOST or reason in ("not_started", "collision"):
+        launches = state.launches.get(cell, 0)
+        return 0 if launches < max(retry.max_attempts, _LOSSES) else None
+    wanted = fields["transient"] if retry.on is None else named(reason, retry.on)
+    tries = state.tries.get(cell, 0)
+    if fields["state"] != FAILED or fields["halt"] or not wanted or tries >= retry.max_attempts:
+        return None
+    return retry.delay
+
+
+def named(reason: str, words: Sequence[str]) -> bool:
+    """Say whether ``retry.on`` names ``reason``: itself, its family (``ssh`` for ``ssh_hang``) or all (``*``)."""
+    return any(word in ("*", reason) or reason.startswith(f"{word}_") for word in words)
