@@ -108,7 +108,7 @@ class Sweep:
     def run(self) -> Sweep:
         """Start the driver, or go on with what is missing, and return at once."""
         if self.plan is not None:
-            launch.place(self.where, render.render(self.plan, remake="from Python"))
+            launch.place(self.where, render.render(self.plan, remake=lambda _target: "run the same Python"))
         self._start()
         return self
 
@@ -150,7 +150,8 @@ class Sweep:
         control.cancel(self.where, lambda _line: None)
 
     def _start(self) -> None:
-        argv, environment = launch.command(self.where, self.project, self.where.path.parent, [])
+        launch.check(self.where)
+        argv, environment = launch.command(self.where, self.project, [])
         self.driver = subprocess.Popen(argv, env=environment, stdin=subprocess.DEVNULL, start_new_session=True)
 
     def _running(self) -> bool:

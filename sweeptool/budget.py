@@ -10,22 +10,26 @@ from sweeptool import frozen, manifest, money, walk
 from sweeptool.errors import OVER_BUDGET, Problem, SweepError
 from sweeptool.layout import MANIFEST, SweepDir
 from sweeptool.ledger import state as ledger
+from sweeptool.text import counted
 
 
 @dataclass(frozen=True, slots=True)
 class Budget:
-    """Amounts in micro-dollars; ``limit`` is None where there is no cap, ``unpriced`` counts unknown costs."""
+    """Amounts in micro-dollars; ``limit`` is None where there is no cap.
+
+    ``unpriced`` counts the unknown costs, ``unknown`` is what they are charged at, None where nothing says.
+    """
 
     limit: int | None
     spent: int
     reserved: int
-    unknown: int
+    unknown: int | None
     unpriced: int
 
     @property
     def left(self) -> int | None:
         """What may still be spent, below zero where the cap was overshot."""
-        return None if self.limit is None else self.limit - self.spent - self.reserved - self.unknown
+        return None if self.limit is None else self.limit - self.spent - self.reserved - (self.unknown or 0)
 
 
 def of_sweep(sweep: SweepDir, cap: str | None) -> Budget:
@@ -48,7 +52,7 @@ def of_root(root: Path, cap: str | None) -> Budget:
             cost = None
         spent += cost or 0
         unpriced += cost is None
-    return Budget(_cap(cap), spent, 0, 0, unpriced)
+    return Budget(_cap(cap), spent, 0, None if unpriced else 0, unpriced)
 
 
 def verdict(budget: Budget) -> int:
@@ -63,7 +67,7 @@ def describe(budget: Budget) -> dict[str, Any]:
         "limit_usd": money.text_or_none(budget.limit),
         "spent_usd": money.text(budget.spent),
         "reserved_usd": money.text(budget.reserved),
-        "unknown_usd": money.text(budget.unknown),
+        "unknown_usd": money.text_or_none(budget.unknown),
         "left_usd": money.text_or_none(budget.left),
     }
 
@@ -72,7 +76,8 @@ def line(budget: Budget) -> str:
     """Return the budget as one line for people."""
     limit = "no cap" if budget.limit is None else f"of {money.dollars(budget.limit)}"
     left = "" if budget.left is None else f", {money.dollars(budget.left)} left"
-    unknown = f", {budget.unpriced} unknown costs charged {money.dollars(budget.unknown)}" if budget.unpriced else ""
+    charged = "not counted" if budget.unknown is None else f"charged {money.dollars(budget.unknown)}"
+    unknown = f", {counted(budget.unpriced, 'unknown cost')} {charged}" if budget.unpriced else ""
     return f"spent {money.dollars(budget.spent)} {limit}, reserved {money.dollars(budget.reserved)}{unknown}{left}"
 
 

@@ -11,10 +11,10 @@ def replace(path: Path, data: bytes, *, mode: int = 0o644) -> None:
 
     A link stays a link to what is written; a device or a pipe is written to, never replaced.
     """
-    path = path.resolve()
     if path.exists() and not path.is_file():
-        path.write_bytes(data)
+        path.write_bytes(data)  # before the link is resolved: what /dev/stdout leads to has no path
         return
+    path = path.resolve()
     try:
         if path.read_bytes() == data:
             return

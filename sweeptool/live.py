@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 
 from rich.console import Console
 from rich.live import Live
@@ -11,39 +12,48 @@ from rich.text import Text
 from sweeptool import status as statuses
 from sweeptool import statusview
 from sweeptool.layout import SweepDir
+from sweeptool.status import Status
 
 _EVERY = 0.5  # seconds between two looks
 _OVER = ("Succeeded", "Failed", "Cancelled", "Suspended")
 
 
-def watch(sweep: SweepDir) -> int:
-    """Show ``sweep`` until it ends; return 0. Without a terminal, print a line for each change."""
+def watch(sweep: SweepDir, say: Callable[[str], None]) -> None:
+    """Show ``sweep`` on the terminal until it ends; without one, ``say`` a line whenever something changed.
+
+    Raises SweepError where its plan is missing.
+    """
     console = Console(highlight=False)
+    if console.is_terminal:
+        _show(sweep, console)
+    else:
+        _tell(sweep, say)
+
+
+def _show(sweep: SweepDir, console: Console) -> None:
     found = statuses.read(sweep)
-    if not console.is_terminal:
-        _print_changes(console, sweep)
-        return 0
     with Live(_text(found), console=console, auto_refresh=False) as live:
         while found.phase not in _OVER:
             time.sleep(_EVERY)
             found = statuses.read(sweep)
             live.update(_text(found), refresh=True)
-    return 0
 
 
-def _print_changes(console: Console, sweep: SweepDir) -> None:
-    shown = ""
-    while True:
-        found = statuses.read(sweep)
-        text = statusview.table([found])
-        summary = f"{found.phase} {found.done} {found.state.spent}"
-        if summary != shown:
-            shown = summary
-            console.print(text, markup=False, soft_wrap=True)
-        if found.phase in _OVER:
-            return
+def _tell(sweep: SweepDir, say: Callable[[str], None]) -> None:
+    found = statuses.read(sweep)
+    told = _news(found)
+    say(statusview.table([found]))
+    while found.phase not in _OVER:
         time.sleep(_EVERY)
+        found = statuses.read(sweep)
+        if _news(found) != told:
+            told = _news(found)
+            say(statusview.line(found))
 
 
-def _text(found: statuses.Status) -> Text:
+def _news(found: Status) -> tuple[str, int, int]:
+    return found.named, found.done, found.state.spent
+
+
+def _text(found: Status) -> Text:
     return Text(statusview.table([found], cells=True))

@@ -9,51 +9,64 @@ from typing import BinaryIO
 
 from sweeptool import frozen
 from sweeptool.errors import Problem, SweepError
-from sweeptool.layout import AttemptDir, SweepDir
-from sweeptool.ledger import state as ledger
+from sweeptool.layout import SweepDir
+from sweeptool.ledger import hold, liveness
+from sweeptool.ledger.book import Book
+from sweeptool.ledger.state import RUNNING, Attempt
 
 _EVERY = 0.2  # seconds between two looks at a log that grows
 _BLOCK = 1 << 16
 
 
 @dataclass(frozen=True, slots=True)
-class Followed:
-    """The attempt whose output is meant."""
+class Output:
+    """One attempt's output: its files, and the sweep whose ledger says when it ended."""
 
-    attempt: AttemptDir
+    book: Book
+    attempt: Attempt
+
+    @property
+    def ended(self) -> bool:
+        """Whether nothing more will be written, be it that nobody is left to say so."""
+        self.book.refresh()
+        where = self.book.where(self.attempt)
+        if self.attempt.state != RUNNING or where.exit.exists():
+            return True
+        return hold.driving(self.book.sweep) is None and liveness.over(where, self.book.marker(self.attempt))
 
 
-def find(sweep: SweepDir, cell: str, number: int | None) -> Followed:
+def find(sweep: SweepDir, cell: str, number: int | None) -> Output:
     """Return the attempt ``number`` (None: the newest) of a cell known by index, name or id.
 
-    Raises SweepError where there is no such cell, or it was not launched yet.
+    A cell of an earlier plan is known by its id. Raises SweepError where there is no such cell, or it was not
+    launched yet.
     """
     plan = frozen.read(sweep.plan)
-    job = next((job for job in plan.jobs if cell in (str(job.index), job.name, job.id)), None)
-    if job is None:
+    book = Book.open(sweep)
+    known = [job.id for job in plan.jobs if cell in (str(job.index), job.name, job.id)]
+    if not known and cell not in book.state.cells:
         last = len(plan.jobs) - 1
-        raise SweepError(
-            Problem(f"no cell '{cell}' in {plan.name}", remedy=f"an index from 0 to {last}, a name or an id")
-        )
-    attempts = ledger.load(sweep).cells.get(job.id, [])
-    numbers = [attempt.number for attempt in attempts]
-    if not numbers:
-        raise SweepError(Problem(f"cell {job.index} of {plan.name} was not launched yet"))
-    if number is not None and number not in numbers:
-        raise SweepError(
-            Problem(f"cell {job.index} has no attempt {number}", remedy=f"it has {', '.join(map(str, numbers))}")
-        )
-    return Followed(sweep.attempt(job.id, number or numbers[-1]))
+        remedy = f"an index from 0 to {last}, a name or an id" if last else "there is just 0"
+        raise SweepError(Problem(f"no cell '{cell}' in {plan.name}", remedy=remedy))
+    attempts = book.state.cells.get(known[0] if known else cell, [])
+    if not attempts:
+        raise SweepError(Problem(f"cell {cell} of {plan.name} was not launched yet"))
+    chosen = [attempt for attempt in attempts if number in (None, attempt.number)]
+    if not chosen:
+        there = ", ".join(str(attempt.number) for attempt in attempts)
+        raise SweepError(Problem(f"cell {cell} has no attempt {number}", remedy=f"it has {there}"))
+    return Output(book, chosen[-1])
 
 
-def copy(found: Followed, out: BinaryIO, err: BinaryIO, *, follow: bool) -> None:
+def copy(found: Output, out: BinaryIO, err: BinaryIO, *, follow: bool) -> None:
     """Write an attempt's stdout to ``out`` and its stderr to ``err``; with ``follow`` until it ends."""
-    offsets = {found.attempt.stdout: 0, found.attempt.stderr: 0}
+    where = found.book.where(found.attempt)
+    offsets = {where.stdout: 0, where.stderr: 0}
     while True:
-        ended = found.attempt.exit.exists()
-        for path, stream in ((found.attempt.stdout, out), (found.attempt.stderr, err)):
+        ended = not follow or found.ended  # before the last look, so that nothing is missed
+        for path, stream in ((where.stdout, out), (where.stderr, err)):
             offsets[path] = _rest(path, offsets[path], stream)
-        if not follow or ended:
+        if ended:
             return
         time.sleep(_EVERY)
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -40,10 +39,6 @@ class Plan:
     shards: tuple[Shard, ...]
     digests: Mapping[str, str]
     warnings: tuple[str, ...]
-
-    @property
-    def sweep_dir(self) -> str:
-        return f"{os.environ.get('SWEEPTOOL_SWEEPS_DIR', layout.SWEEPS_DIR)}/{self.spec.name}"
 
     def label(self, shard: Shard) -> str:
         """Return what tells a shard from its siblings; a config that all share does not."""
@@ -135,11 +130,11 @@ def shown(argv: Sequence[str]) -> list[str]:
     return [_unmark(word) for word in argv]
 
 
-def describe(plan: Plan) -> dict[str, Any]:
+def describe(plan: Plan, sweeps_dir: str = layout.SWEEPS_DIR) -> dict[str, Any]:
     """Return the plan as ``plan --json`` prints it; money as decimal text, seconds as whole numbers."""
     return {
         "name": plan.spec.name,
-        "sweep_dir": plan.sweep_dir,
+        "sweep_dir": f"{sweeps_dir}/{plan.spec.name}",
         "runner": plan.spec.runner.kind,
         "max_parallel": plan.spec.max_parallel,
         "max_cost_usd": money.text_or_none(plan.spec.max_cost),

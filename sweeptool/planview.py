@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 
 from tabulate import tabulate
 
@@ -10,12 +11,27 @@ from sweeptool import frozen, money
 from sweeptool.layout import SweepDir
 from sweeptool.ledger import state as ledger
 from sweeptool.plan import Plan
-from sweeptool.text import one_line
+from sweeptool.text import counted, one_line
 
-Known = Mapping[str, tuple[str, bool]]
-"""Cell id -> what it is called, and whether it is done."""
-
+_WORDS = ("new", "same", "done", "gone")
 _SHOWN = 60  # cells that are listed one by one; of a larger plan, the first and the last
+
+
+@dataclass(frozen=True, slots=True)
+class Old:
+    """What a plan is compared with: its cells, id -> what it is called, and the ids of those that are done."""
+
+    labels: Mapping[str, str]
+    done: frozenset[str]
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """One cell of a comparison; ``what`` is new, same, done or gone."""
+
+    what: str
+    id: str
+    label: str
 
 
 def table(plan: Plan) -> str:
@@ -33,7 +49,7 @@ def table(plan: Plan) -> str:
     ]
     if len(rows) > _SHOWN:
         half = _SHOWN // 2
-        rows = [*rows[:half], ("…", f"{len(rows) - _SHOWN} more", "", "", ""), *rows[-half:]]  # type: ignore[list-item]
+        rows = [*rows[:half], ("…", f"{len(rows) - _SHOWN:,} more", "", "", ""), *rows[-half:]]  # type: ignore[list-item]
     body = tabulate(rows, ("CELL", "ID", "WHAT", "AT MOST", "TIME LIMIT"), tablefmt="plain", disable_numparse=True)
     return f"{body}\n\n{worst(plan)}"
 
@@ -41,11 +57,10 @@ def table(plan: Plan) -> str:
 def worst(plan: Plan) -> str:
     """Return one or two sentences: how many cells, at most how much money, how long."""
     spec = plan.spec
-    cost = money.dollars(plan.worst_cost) if plan.worst_cost is not None else "an unbounded amount"
-    time = duration(plan.worst_seconds) if plan.worst_seconds is not None else "without a time limit"
-    lines = [
-        f"{len(plan.shards)} cells, {plan.max_parallel} at a time, runner {spec.runner.kind}: at most {cost}, {time}."
-    ]
+    cost = f"at most {money.dollars(plan.worst_cost)}" if plan.worst_cost is not None else "nothing bounds the cost"
+    time = duration(plan.worst_seconds) if plan.worst_seconds is not None else "nothing bounds the time"
+    cells = counted(len(plan.shards), "cell")
+    lines = [f"{cells}, {plan.max_parallel} at a time, runner {spec.runner.kind}: {cost}, {time}."]
     if any(shard.argv is None for shard in plan.shards):
         lines.append("There is no command to run yet; render and run need one.")
     if spec.max_cost is None:
@@ -72,27 +87,30 @@ def duration(seconds: int) -> str:
     return " ".join(used[:2]) or "0 s"
 
 
-def difference(plan: Plan, old: Known) -> str:
-    """Return which cells of ``plan`` are new or done, and which of ``old`` are gone."""
-    new = cells_of_plan(plan)
-    rows = []
-    for cell, (name, _) in new.items():
-        what = "new" if cell not in old else "done" if old[cell][1] else "same"
-        rows.append((what, cell, name))
-    rows += [("gone", cell, name) for cell, (name, _) in old.items() if cell not in new]
-    counts = {word: sum(row[0] == word for row in rows) for word in ("new", "same", "done", "gone")}
-    head = ", ".join(f"{count} {word}" for word, count in counts.items())
-    listed = [row for row in rows if row[0] != "same"]
-    body = tabulate(listed, tablefmt="plain", disable_numparse=True)
-    return f"{head}\n{body}" if listed else head
+def changes(plan: Plan, old: Old) -> list[Change]:
+    """Return the cells of ``plan`` in index order, each new, the same or done, then those of ``old`` that are gone."""
+    new = {shard.cell.id: shard for shard in plan.shards}
+    rows = [
+        Change("done" if cell in old.done else "same" if cell in old.labels else "new", cell, plan.label(shard))
+        for cell, shard in new.items()
+    ]
+    return rows + [Change("gone", cell, label) for cell, label in old.labels.items() if cell not in new]
 
 
-def cells_of_plan(plan: Plan) -> dict[str, tuple[str, bool]]:
+def difference(found: Sequence[Change]) -> str:
+    """Return how many cells are new, the same, done and gone, and each that is not the same."""
+    head = ", ".join(f"{sum(change.what == word for change in found)} {word}" for word in _WORDS)
+    rows = [(change.what, change.id, one_line(change.label, 80)) for change in found if change.what != "same"]
+    return f"{head}\n{tabulate(rows, tablefmt='plain', disable_numparse=True)}" if rows else head
+
+
+def of_plan(plan: Plan) -> Old:
     """Return a plan's cells, none of them done."""
-    return {shard.cell.id: (one_line(plan.label(shard), 80), False) for shard in plan.shards}
+    return Old({shard.cell.id: plan.label(shard) for shard in plan.shards}, frozenset())
 
 
-def cells_of_sweep(sweep: SweepDir) -> dict[str, tuple[str, bool]]:
-    """Return a sweep's frozen cells, with what its ledger says is done."""
+def of_sweep(sweep: SweepDir) -> Old:
+    """Return a sweep's frozen cells, and every cell that its ledger says is done, of earlier plans too."""
     state = ledger.load(sweep)
-    return {job.id: (one_line(job.label, 80), state.succeeded(job.id)) for job in frozen.read(sweep.plan).jobs}
+    done = frozenset(cell for cell in state.cells if state.succeeded(cell))
+    return Old({job.id: job.label for job in frozen.read(sweep.plan).jobs}, done)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +14,7 @@ from sweeptool import __version__, argvs, frozen, layout, money, shell
 from sweeptool.layout import PLAN_MARK
 from sweeptool.plan import Plan, Shard
 from sweeptool.spec.model import Command
+from sweeptool.text import printable
 
 FILES = {"bash": "driver.sh", "make": "sweep.mk", "slurm": "sweep.sbatch", "parallel": "sweep.parallel.sh"}
 """Each target, and what its file is called."""
@@ -24,10 +25,11 @@ _ARRAY = 1000  # tasks of one Slurm array, by its usual MaxArraySize of 1001
 _SPARE = 10  # minutes a Slurm task gets beyond its cell's limit, to provision and to clean up
 
 
-def render(plan: Plan, target: str = "bash", *, remake: str = "") -> str:
-    """Return the file that runs ``plan`` under ``target``; ``remake`` is the command that makes it again."""
+def render(plan: Plan, target: str = "bash", *, remake: Callable[[str], str] | None = None) -> str:
+    """Return the file that runs ``plan`` under ``target``; ``remake`` tells the command that makes a target again."""
+    remake = remake or _remake(plan)
     if target == "bash":
-        return _driver(plan, remake)
+        return _driver(plan, remake("bash"))
     spec = plan.spec
     size = len(plan.shards)
     chunks = range(0, size, _ARRAY)
@@ -35,8 +37,8 @@ def render(plan: Plan, target: str = "bash", *, remake: str = "") -> str:
     return template.render(
         title=_title(plan),
         version=__version__,
-        source=spec.source,
-        remake=remake or f"sweeptool render --target={target} {shell.word(spec.source)} > {FILES[target]}",
+        driver=remake("bash"),
+        remake=remake(target),
         name=spec.name,
         size=size,
         last=min(size, _ARRAY) - 1 if target == "slurm" else size - 1,
@@ -58,7 +60,7 @@ def _driver(plan: Plan, remake: str) -> str:
         version=__version__,
         source=spec.source,
         sha256=spec.sha256,
-        remake=remake or f"sweeptool render {shell.word(spec.source)} > driver.sh",
+        remake=remake,
         sweep_dir=f"{layout.SWEEPS_DIR}/{spec.name}",
         name=spec.name,
         size=len(plan.shards),
@@ -79,6 +81,17 @@ def _driver(plan: Plan, remake: str) -> str:
         ],
         plan=freeze(plan),
     )
+
+
+def _remake(plan: Plan) -> Callable[[str], str]:
+    return lambda target: command([plan.spec.source], target)
+
+
+def command(words: Sequence[str], target: str) -> str:
+    """Return the command that renders ``target`` again; ``words`` are what was typed after ``sweeptool render``."""
+    wanted = [] if target == "bash" else [f"--target={target}"]
+    stdin = " < SPEC" if "-" in words else ""
+    return f"{shell.line(['sweeptool', 'render', *wanted, *words])}{stdin} > {FILES[target]}"
 
 
 def _title(plan: Plan) -> str:
@@ -151,6 +164,7 @@ def environment_of(folder: str) -> jinja2.Environment:
         words=shell.words,
         command=shell.command,
         comment=shell.comment,
+        line=_line,
         planline=_planline,
         target=_target,
     )
@@ -160,6 +174,13 @@ def environment_of(folder: str) -> jinja2.Environment:
 
 def _partial(path: Path) -> str:
     return path.read_text().replace("\r\n", "\n")
+
+
+def _line(text: str) -> str:
+    """Return a command that is one line already, whole."""
+    if text != printable(text):
+        raise ValueError(f"'{text}' is no line of a comment")
+    return text
 
 
 def _planline(text: str) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 
-from sweeptool.text import one_line
+from sweeptool.text import one_line, printable
 
 _BARE = re.compile(r"[A-Za-z0-9_@%+=:,./-]+")
 _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f]")
@@ -72,6 +72,11 @@ def command(values: Iterable[str]) -> str:
     return " ".join([head, *map(word, rest)])
 
 
+def line(values: Iterable[str]) -> str:
+    """Return ``values`` as a command to be copied out of a comment: on one line, and however long it is, whole."""
+    return " ".join(word(value) if printable(value) == value else _visible(value) for value in values)
+
+
 def comment(value: str) -> str:
     """Return ``value`` as text that cannot leave a comment line."""
     return one_line(str(value), width=400)
@@ -89,6 +94,16 @@ def _literal(text: str) -> str:
 
 def _single(text: str) -> str:
     return "'" + text.replace("'", "'\\''") + "'"
+
+
+def _visible(text: str) -> str:
+    return "$'" + "".join(map(_bytes, text)) + "'"
+
+
+def _bytes(character: str) -> str:
+    if printable(character) == character:
+        return _escaped(character)
+    return "".join(f"\\x{byte:02x}" for byte in character.encode(errors="surrogateescape"))
 
 
 def _escaped(character: str) -> str:

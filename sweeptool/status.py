@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from decimal import Decimal
 from typing import Any
 
 from sweeptool import frozen, money
-from sweeptool.errors import SweepError
+from sweeptool.errors import Problem, SweepError
 from sweeptool.frozen import Frozen, Job
 from sweeptool.layout import SweepDir
-from sweeptool.ledger import hold
+from sweeptool.ledger import hold, liveness
 from sweeptool.ledger import state as ledger
 from sweeptool.ledger.state import CANCELLED, FAILED, LOST, RUNNING, SUCCEEDED, Attempt, State
 
@@ -49,6 +49,11 @@ class Status:
     cells: tuple[CellStatus, ...]
 
     @property
+    def named(self) -> str:
+        """The phase with its reason, for people: ``Suspended (MaxCostReached)``."""
+        return f"{self.phase} ({self.reason})" if self.reason else self.phase
+
+    @property
     def done(self) -> int:
         return sum(cell.phase == "Succeeded" for cell in self.cells)
 
@@ -63,10 +68,28 @@ def read(sweep: SweepDir) -> Status:
     """Return a sweep's status. Raises SweepError where its plan is missing."""
     plan = frozen.read(sweep.plan)
     state = ledger.load(sweep)
-    cells = tuple(_cell(job, state) for job in plan.jobs)
-    running = state.closed_at is None and driven(sweep)  # closed: it only says goodbye
-    phase, reason = _phase(cells, state, driven=running)
+    watched = state.closed_at is None and driven(sweep)  # closed: it only says goodbye
+    left = () if watched else [key for key, attempt in state.running.items() if over(sweep, state, attempt)]
+    cells = tuple(_cell(job, state, left) for job in plan.jobs)
+    phase, reason = _phase(cells, state, driven=watched, unsettled=bool(left))
     return Status(sweep, plan, state, phase, reason, cells)
+
+
+def every(found: Iterable[SweepDir]) -> tuple[list[Status], list[Problem]]:
+    """Return the status of each sweep that has one, and what is wrong with the others."""
+    statuses: list[Status] = []
+    problems: list[Problem] = []
+    for sweep in found:
+        try:
+            statuses.append(read(sweep))
+        except SweepError as error:
+            problems += error.problems
+    return statuses, problems
+
+
+def over(sweep: SweepDir, state: State, attempt: Attempt) -> bool:
+    """Say whether an attempt that no driver watches, and that the ledger has as running, has ended."""
+    return liveness.over(sweep.attempt(attempt.cell, attempt.number), state.marker(attempt))
 
 
 def driven(sweep: SweepDir) -> bool:
@@ -107,19 +130,22 @@ def describe(status: Status) -> dict[str, Any]:
     }
 
 
-def completeness(find: Callable[[], SweepDir]) -> int:
-    """Return COMPLETE, BROKEN (failed or cancelled), UNFINISHED or ERROR, the codes of ``--check-complete``."""
+def completeness(find: Callable[[], SweepDir]) -> tuple[int, str]:
+    """Return COMPLETE, BROKEN (failed or cancelled), UNFINISHED or ERROR, the codes of ``--check-complete``, and why."""
     try:
-        phase = read(find()).phase
-    except SweepError:
-        return ERROR
-    return {"Succeeded": COMPLETE, "Failed": BROKEN, "Cancelled": BROKEN}.get(phase, UNFINISHED)
+        found = read(find())
+    except (SweepError, OSError) as error:
+        return ERROR, f"error: {error}"
+    code = {"Succeeded": COMPLETE, "Failed": BROKEN, "Cancelled": BROKEN}.get(found.phase, UNFINISHED)
+    return code, f"{found.plan.name}: {found.named}"
 
 
-def _cell(job: Job, state: State) -> CellStatus:
+def _cell(job: Job, state: State, left: Collection[tuple[str, int]]) -> CellStatus:
     attempts = tuple(state.cells.get(job.id, ()))
     if any(attempt.state == SUCCEEDED for attempt in attempts):
         phase = "Succeeded"
+    elif attempts and (job.id, attempts[-1].number) in left:
+        phase = "Lost"  # until the next driver settles it
     elif attempts and attempts[-1].state in (RUNNING, FAILED, LOST):
         phase = _PHASES[attempts[-1].state]
     else:
@@ -129,17 +155,18 @@ def _cell(job: Job, state: State) -> CellStatus:
     return CellStatus(job, phase, attempts, sum(known) if known and len(known) == len(costs) else None)
 
 
-def _phase(cells: tuple[CellStatus, ...], state: State, *, driven: bool) -> tuple[str, str]:
+def _phase(cells: tuple[CellStatus, ...], state: State, *, driven: bool, unsettled: bool) -> tuple[str, str]:
     """Return phase and reason: the first of these that holds."""
     phases = {cell.phase for cell in cells}
     rules = (
         (phases == {"Succeeded"}, "Succeeded", ""),
-        (state.request == CANCELLED and not driven, "Cancelled", "Requested"),
         (driven or "Running" in phases, "Running", ""),
+        (state.request == CANCELLED, "Cancelled", "Requested"),
         (state.request is not None, "Suspended", "Requested"),
-        (not state.attempts, "Pending", ""),
+        (unsettled, "Suspended", "Interrupted"),
+        (phases <= {"Succeeded", "Failed", "Lost"}, "Failed", "CellsFailed"),
         (state.stopped in _REASONS, "Suspended", _REASONS.get(state.stopped, "")),
-        (phases <= {"Succeeded", "Failed"}, "Failed", "CellsFailed"),
+        (not state.attempts, "Pending", ""),
         (True, "Suspended", "Interrupted"),
     )
     return next((phase, reason) for holds, phase, reason in rules if holds)

@@ -9,6 +9,7 @@ from tabulate import tabulate
 from sweeptool import money
 from sweeptool import status as statuses
 from sweeptool.layout import SweepDir
+from sweeptool.ledger.state import RUNNING
 from sweeptool.planview import duration
 from sweeptool.status import CellStatus, Status
 from sweeptool.text import one_line
@@ -25,6 +26,11 @@ def table(found: Sequence[Status], *, cells: bool = False) -> str:
     if not cells:
         return text
     return "\n\n".join([text, *(_cells(status) for status in found)])
+
+
+def line(status: Status) -> str:
+    """Return a sweep as one line without the head, for a log."""
+    return "  ".join(_row(status))
 
 
 def final(status: Status) -> str:
@@ -45,10 +51,9 @@ def _row(status: Status) -> tuple[str, ...]:
     cheapest, _ = statuses.best(status)
     state = status.state
     unknown = f" + {money.dollars(state.unknown)}?" if state.unknown_attempts else ""
-    reason = f" ({status.reason})" if status.reason else ""
     return (
         status.plan.name,
-        f"{status.phase}{reason}",
+        status.named,
         f"{status.done}/{len(status.cells)}",
         f"{money.dollars(state.spent)}{unknown}",
         "-" if cheapest is None else str(cheapest.job.index),
@@ -61,7 +66,10 @@ def _cells(status: Status) -> str:
     if len(shown) > _LISTED:
         shown = tuple(cell for cell in shown if cell.phase not in ("Succeeded", "Pending"))[:_LISTED]
     rows = [_cell(cell) for cell in shown]
-    return tabulate(rows, _CELLS, tablefmt="plain", disable_numparse=True) if rows else ""
+    left = len(status.cells) - len(shown)
+    more = f"{left:,} cells more: 'status --json' has them all" if left else ""
+    listed = tabulate(rows, _CELLS, tablefmt="plain", disable_numparse=True) if rows else ""
+    return "\n".join(text for text in (listed, more) if text)
 
 
 def _cell(cell: CellStatus) -> tuple[str, ...]:
@@ -73,7 +81,7 @@ def _cell(cell: CellStatus) -> tuple[str, ...]:
         "-" if not cell.attempts else money.dollars(cell.cost),
         "-" if last is None or last.wall_seconds is None else f"{last.wall_seconds:.1f} s",
         "-" if last is None or last.units_per_second is None else f"{last.units_per_second:.1f}",
-        "" if last is None or cell.phase == "Succeeded" else one_line(last.detail or last.reason, 80),
+        one_line(_why(cell), 80),
     )
 
 
@@ -82,8 +90,17 @@ def _failed(sweep: SweepDir, cell: CellStatus) -> str:
     if last is None:
         return ""
     where = sweep.attempt(last.cell, last.number)
-    why = one_line(last.detail or last.reason, 120)
+    why = one_line(_why(cell), 120)
     return f"{cell.phase.lower():<9} {_named(cell)}  {why}\n          {where.stdout}\n          {where.stderr}"
+
+
+def _why(cell: CellStatus) -> str:
+    last = cell.last
+    if last is None or cell.phase == "Succeeded":
+        return ""
+    if cell.phase == "Lost" and last.state == RUNNING:
+        return "its driver died; running the sweep again settles it"
+    return last.detail or last.reason
 
 
 def _named(cell: CellStatus) -> str:
@@ -104,4 +121,4 @@ def _next(status: Status) -> str:
 
 
 def _age(seconds: float) -> str:
-    return duration(max(0, int(seconds))).replace(" min", "m").replace(" ", "").replace("0s", "0s")
+    return duration(max(0, int(seconds))).replace(" min", "m").replace(" ", "")

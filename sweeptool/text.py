@@ -12,6 +12,11 @@ def printable(text: str) -> str:
     return _CONTROL.sub(lambda match: match.group().encode("unicode_escape").decode(), text)
 
 
+def counted(count: int, noun: str) -> str:
+    """Return ``1 cell``, ``6 cells``."""
+    return f"{count:,} {noun}" if count == 1 else f"{count:,} {noun}s"
+
+
 def one_line(text: str, width: int = 300) -> str:
     """Return ``text`` as one printable line of at most ``width`` characters."""
     line = printable(text)

@@ -17,7 +17,7 @@ from sweeptool import spec as specs
 from tests.conftest import require_program
 
 GOLDEN = Path(__file__).parent / "golden"
-QUOTING = {"word", "words", "command", "comment", "planline", "target"}
+QUOTING = {"word", "words", "command", "comment", "line", "planline", "target"}
 
 SPECS = {
     "local": """

@@ -12,6 +12,7 @@ INTERRUPTED = 130
 
 def main() -> None:
     """Run ``sweeptool`` on the process's own arguments and exit with its code."""
+    _open_streams()
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):  # the same bytes under every locale
             stream.reconfigure(encoding="utf-8", errors="surrogateescape")
@@ -22,8 +23,7 @@ def perform(words: Sequence[str]) -> int:
     """Return the exit code of one command line. What is not the user's to mend is raised."""
     try:
         code = _dispatch(words)
-        if sys.stdout is not None:  # we may have been started without one
-            sys.stdout.flush()
+        sys.stdout.flush()
     except KeyboardInterrupt:
         return INTERRUPTED
     except BrokenPipeError:
@@ -35,6 +35,16 @@ def perform(words: Sequence[str]) -> int:
 
         return group.explain(error)
     return code
+
+
+def _open_streams() -> None:
+    """Let a stream that was closed lead nowhere, for us and for the driver; else the next file opened takes its number."""
+    for number, name in enumerate(("stdin", "stdout", "stderr")):
+        if getattr(sys, name) is None:
+            handle = os.open(os.devnull, os.O_RDWR)
+            os.dup2(handle, number)
+            os.set_inheritable(number, True)
+            setattr(sys, name, open(number, "w" if number else "r", closefd=False))  # noqa: SIM115 - a number
 
 
 def _dispatch(words: Sequence[str]) -> int:

@@ -21,8 +21,15 @@ def suspend(sweep: str | None, sweeps_dir: Path) -> None:
 @click.command()
 @options.sweep_argument
 @click.option("--max-cost-usd", "cap", metavar="X", help="the new cap of the whole sweep")
+@click.option(
+    "--project-dir",
+    type=click.Path(exists=True, file_okay=False, path_type=Path),
+    help="where relative paths start; default: above artifacts/sweeps, else here",
+)
 @click.pass_context
-def resume(context: click.Context, sweep: str | None, sweeps_dir: Path, cap: str | None) -> None:
+def resume(
+    context: click.Context, sweep: str | None, sweeps_dir: Path, cap: str | None, project_dir: Path | None
+) -> None:
     """Take back suspend or cancel, raise the cap, and go on with SWEEP. Exits as the driver does."""
     from sweeptool import control, launch
 
@@ -30,7 +37,7 @@ def resume(context: click.Context, sweep: str | None, sweeps_dir: Path, cap: str
     if not control.resume(where, cap):
         click.echo("resumed; the driver that runs goes on", err=True)
         return
-    context.exit(launch.driver(where, None, Path(), sweeps_dir, []))
+    context.exit(launch.driver(where, None, project_dir or launch.project_of(where), []))
 
 
 @click.command()

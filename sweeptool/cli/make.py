@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
 import click
 
 from sweeptool.cli import options
+from sweeptool.text import counted
 
 
 @click.command()
@@ -20,7 +22,7 @@ def validate(**values: Any) -> None:
     found = plan.make(options.load(values), values["project_dir"])
     for warning in found.warnings:
         click.echo(f"warning: {warning}", err=True)
-    click.echo(f"ok: {len(found.shards)} cells", err=True)
+    click.echo(f"ok: {counted(len(found.shards), 'cell')}", err=True)
 
 
 @click.command("plan")
@@ -36,11 +38,10 @@ def plan_(*, as_json: bool, diff: str | None, sweeps_dir: Path, **values: Any) -
     for warning in found.warnings:
         click.echo(f"warning: {warning}", err=True)
     if diff is not None:
-        click.echo(planview.difference(found, options.old_cells(diff, sweeps_dir, values)))
-    elif as_json:
-        click.echo(json.dumps(plan.describe(found), indent=2, ensure_ascii=False))
+        changes = planview.changes(found, options.old_cells(diff, sweeps_dir, values))
+        click.echo(_json([asdict(change) for change in changes]) if as_json else planview.difference(changes))
     else:
-        click.echo(planview.table(found))
+        click.echo(_json(plan.describe(found, str(sweeps_dir))) if as_json else planview.table(found))
 
 
 @click.command()
@@ -54,9 +55,8 @@ def render(*, target: str, output: Path | None, **values: Any) -> None:
     found = plan.runnable(plan.make(options.load(values), values["project_dir"]))
     for warning in found.warnings:
         click.echo(f"warning: {warning}", err=True)
-    options.write(
-        render.render(found, target, remake=options.remake(values, target)), output, executable=target != "make"
-    )
+    text = render.render(found, target, remake=options.remake(values))
+    options.write(text, output, executable=target != "make")
 
 
 @click.command()
@@ -65,7 +65,7 @@ def schema(output: Path | None) -> None:
     """Print the JSON Schema of the native form, for editors."""
     from sweeptool.spec.schema import json_schema
 
-    options.write(json.dumps(json_schema(), indent=2, ensure_ascii=False) + "\n", output)
+    options.write(_json(json_schema()) + "\n", output)
 
 
 @click.command()
@@ -78,6 +78,10 @@ def init(directory: Path, runner: str) -> None:
     for path in starter.write(directory, runner):
         click.echo(f"wrote {path}", err=True)
     click.echo("next: sweeptool plan sweep.yaml; make sweep", err=True)
+
+
+def _json(value: Any) -> str:
+    return json.dumps(value, indent=2, ensure_ascii=False)
 
 
 commands: list[click.Command] = [init, validate, plan_, render, schema]

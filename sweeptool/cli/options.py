@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
@@ -13,6 +13,10 @@ from sweeptool import layout
 from sweeptool.errors import Problem, SweepError
 from sweeptool.layout import SweepDir
 
+if TYPE_CHECKING:
+    from sweeptool.planview import Old
+
+_LONGEST = 64 << 20  # bytes of a spec: a device that never ends is none
 F = TypeVar("F", bound=Callable[..., Any])
 _FLAGS: tuple[tuple[str, str], ...] = (
     ("--name", "the sweep's name"),
@@ -42,7 +46,7 @@ def spec_options(function: F) -> F:
     function = click.option("--grid", metavar="'K=V1,V2 K2=…'", help="a quick product instead of a SPEC")(function)
     function = click.option(
         "--project-dir",
-        type=click.Path(file_okay=False, path_type=Path),
+        type=click.Path(exists=True, file_okay=False, path_type=Path),
         default=Path(),
         help="where relative paths start",
     )(function)
@@ -61,7 +65,7 @@ def load(values: dict[str, Any]) -> Any:
         if source is not None:
             raise SweepError(Problem("a SPEC and --grid exclude each other", remedy="drop one"))
         return specs.load_grid(values["grid"], flags=given)
-    if source is None:
+    if not source:
         raise SweepError(Problem("no SPEC", remedy="name a file, '-' for stdin, or use --grid"))
     if source.lstrip().startswith("{"):
         return specs.load(source, "the command line", flags=given, project=project)
@@ -69,13 +73,18 @@ def load(values: dict[str, Any]) -> Any:
 
 
 def _read(source: str) -> bytes:
-    if source == "-":
-        return sys.stdin.buffer.read()
     try:
-        return Path(source).read_bytes()
+        if source == "-":
+            text = sys.stdin.buffer.read(_LONGEST + 1)
+        else:
+            with Path(source).open("rb") as file:
+                text = file.read(_LONGEST + 1)
     except OSError as error:
         remedy = "'sweeptool init' writes one" if isinstance(error, FileNotFoundError) else ""
         raise SweepError(Problem(error.strerror or str(error), source=source, remedy=remedy)) from error
+    if len(text) > _LONGEST:
+        raise SweepError(Problem(f"longer than {_LONGEST >> 20} MB, so no spec", source=source))
+    return text
 
 
 def sweeps_option(function: F) -> F:
@@ -93,6 +102,13 @@ def sweeps_option(function: F) -> F:
 def sweep_argument(function: F) -> F:
     """Give a command the optional SWEEP argument and ``--sweeps-dir``."""
     return sweeps_option(click.argument("sweep", required=False)(function))
+
+
+def exclusive(given: Mapping[str, object]) -> None:
+    """Raise SweepError where more than one of these is given."""
+    names = [name for name, value in given.items() if value]
+    if len(names) > 1:
+        raise SweepError(Problem(f"{' and '.join(names)} exclude each other", remedy="give one of them"))
 
 
 def find(sweep: str | None, sweeps_dir: Path) -> SweepDir:
@@ -115,28 +131,26 @@ def write(text: str | bytes, output: Path | None, *, executable: bool = False) -
         raise SweepError(Problem(f"cannot be written: {error.strerror}", source=str(output))) from error
 
 
-def remake(values: dict[str, Any], target: str) -> str:
-    """Return the command line that renders the same driver again."""
-    from sweeptool import shell
-    from sweeptool.render import FILES
+def remake(values: dict[str, Any]) -> Callable[[str], str]:
+    """Return what tells the command line that renders a target again from the same values."""
+    from sweeptool import render
 
-    given = ["sweeptool", "render", *([values["spec"]] if values["spec"] else [])]
+    spec, project, spot = values["spec"], values["project_dir"], values["spot"]
+    words = [] if spec is None else [spec] if spec == "-" or not spec.startswith("-") else ["--", spec]
+    options = [] if project == Path() else [f"--project-dir={project}"]
     for name in ("--grid", "--command", *(name for name, _ in _FLAGS)):
         value = values[name[2:].replace("-", "_")]
         if value is not None:
-            given.append(f"{name}={value}")
-    if values["spot"] is not None:
-        given.append("--spot" if values["spot"] else "--no-spot")
-    if target != "bash":
-        given.append(f"--target={target}")
-    return f"{shell.words(given)} > {FILES[target]}"
+            options.append(f"{name}={value}")
+    if spot is not None:
+        options.append("--spot" if spot else "--no-spot")
+    return lambda target: render.command([*options, *words], target)
 
 
-def old_cells(old: str, sweeps_dir: Path, values: dict[str, Any]) -> dict[str, tuple[str, bool]]:
-    """Return the cells of OLD, a SPEC or a sweep: id -> what they are called, and whether they are done."""
+def old_cells(old: str, sweeps_dir: Path, values: dict[str, Any]) -> Old:
+    """Return the cells of OLD: a SPEC, read with the same options as the new one, or a sweep."""
     from sweeptool import plan, planview
 
-    if Path(old).is_file():
-        blank = dict.fromkeys(values) | {"spec": old, "project_dir": values["project_dir"]}
-        return planview.cells_of_plan(plan.make(load(blank), values["project_dir"]))
-    return planview.cells_of_sweep(find(old, sweeps_dir))
+    if Path(old).is_file() or old == "-" or old.lstrip().startswith("{"):
+        return planview.of_plan(plan.make(load({**values, "grid": None, "spec": old}), values["project_dir"]))
+    return planview.of_sweep(find(old, sweeps_dir))

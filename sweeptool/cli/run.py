@@ -13,7 +13,7 @@ from sweeptool.cli import options
 from sweeptool.layout import SweepDir
 
 
-@click.command(context_settings={"ignore_unknown_options": True})
+@click.command()
 @options.spec_options
 @options.sweeps_option
 @click.option("-j", "parallel", metavar="N", help="at most N cells at once; 0: all")
@@ -26,9 +26,9 @@ def run(context: click.Context, /, *, parallel: str | None, sweeps_dir: Path, **
     for warning in found.warnings:
         click.echo(f"warning: {warning}", err=True)
     where = values["project_dir"] / sweeps_dir / found.spec.name
-    text = render.render(found, remake=options.remake(values, "bash"))
+    text = render.render(found, remake=options.remake(values))
     words = [] if parallel is None else ["-j", parallel]
-    context.exit(launch.driver(SweepDir(where), text, values["project_dir"], sweeps_dir, words))
+    context.exit(launch.driver(SweepDir(where), text, values["project_dir"], words))
 
 
 @click.command(hidden=True)
@@ -86,11 +86,15 @@ def status(
     from sweeptool import live, statusview
     from sweeptool import status as statuses
 
+    options.exclusive({"--watch": watch, "--json": as_json, "--check-complete": check_complete})
     if check_complete:
-        context.exit(statuses.completeness(lambda: options.find(sweep, sweeps_dir)))
+        code, word = statuses.completeness(lambda: options.find(sweep, sweeps_dir))
+        click.echo(word, err=True)
+        context.exit(code)
     where = options.find(sweep, sweeps_dir)
     if watch:
-        context.exit(live.watch(where))
+        live.watch(where, click.echo)
+        return
     found = statuses.read(where)
     if as_json:
         click.echo(json.dumps(statuses.describe(found), indent=2, ensure_ascii=False))
@@ -105,7 +109,10 @@ def list_(sweeps_dir: Path) -> None:
     from sweeptool import locate, statusview
     from sweeptool import status as statuses
 
-    click.echo(statusview.table([statuses.read(where) for where in locate.existing(sweeps_dir)]))
+    found, problems = statuses.every(locate.existing(sweeps_dir))
+    for problem in problems:
+        click.echo(f"warning: {problem}", err=True)
+    click.echo(statusview.table(found))
 
 
 @click.command()
@@ -136,6 +143,7 @@ def budget(
     """Show what is spent, reserved, unknown and left; exit 0 within the cap, 3 at it."""
     from sweeptool import budget as budgets
 
+    options.exclusive({"SWEEP": sweep, "--root": root})
     found = budgets.of_root(root, cap) if root is not None else budgets.of_sweep(options.find(sweep, sweeps_dir), cap)
     click.echo(json.dumps(budgets.describe(found), indent=2) if as_json else budgets.line(found))
     context.exit(budgets.verdict(found))

@@ -100,6 +100,16 @@ def groups(attempt: AttemptDir, marker: str) -> list[int]:
     return sorted(numbers)
 
 
+def over(attempt: AttemptDir, marker: str) -> bool:
+    """Say whether an attempt that no driver watches has ended. This only looks; another host's is believed to run."""
+    found = claim(attempt)
+    if attempt.exit.exists() or found is None:
+        return True
+    if _here(found):
+        return not members(found, attempt, marker)
+    return found.host == socket.gethostname()
+
+
 def boot() -> str:
     """Return what tells this boot of this machine, or of this container, from any other; ``-`` where nothing does."""
     try:

@@ -90,6 +90,10 @@ class State:
         attempts = self.cells.get(cell)
         return attempts[-1] if attempts else None
 
+    def marker(self, attempt: Attempt) -> str:
+        """Return what SWEEPTOOL_ATTEMPT holds in every process of ``attempt``."""
+        return f"{self.sweep_id}/{attempt.cell}/{attempt.number}"
+
     def succeeded(self, cell: str) -> bool:
         return any(attempt.state == SUCCEEDED for attempt in self.cells.get(cell, ()))
 
