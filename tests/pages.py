@@ -70,7 +70,7 @@ def check(page: str, here: Project, env: Mapping[str, str] | None = None) -> Non
         expected, printed = Counter(map(masked, step.printed)), Counter(map(masked, done.stdout.splitlines()))
         elided = expected.pop("…", 0)
         missing, surplus = expected - printed, Counter() if elided else printed - expected
-        assert not missing and not surplus, (  # noqa: PT018 - one message for both
+        assert not missing and not surplus, (
             f"$ {step.command}\nmissing: {list(missing)}\nsurplus: {list(surplus)}\nit printed:\n{done.stdout}"
         )
 
