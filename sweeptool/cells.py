@@ -129,7 +129,12 @@ def _twice(spec: Spec, index: int, point: Point) -> Problem:
 
 
 def _readable(point: Point, digest: str) -> str:
-    words = [point.settings.instance_type, point.gpu, point.region, *(value for _, value in sorted(point.params.items()))]
+    words = [
+        point.settings.instance_type,
+        point.gpu,
+        point.region,
+        *(value for _, value in sorted(point.params.items())),
+    ]
     if point.repetition:
         words.append(f"r{point.repetition}")
     slugs = [_UNSAFE.sub("_", word).strip("._") for word in words if word]

@@ -46,7 +46,7 @@ class SweepError(Exception):
         super().__init__("\n".join(map(str, self.problems)))
 
 
-class Unsupported(SweepError):
+class Unsupported(SweepError):  # noqa: N818 - as users of the Python API know it
     """Something that could be meant, but that sweeptool does not do."""
 
 

@@ -63,9 +63,6 @@ class Runner(Protocol):
     def complete(self, spec: Spec, project: Path) -> Spec:
         """Return ``spec`` with what the runner's own files say about bounds and prices, where the spec is silent."""
 
-    def complete(self, spec: Spec, project: Path) -> Spec:
-        """Return ``spec`` with what the runner knows where the spec is silent: prices, bounds."""
-
     def check(self, spec: Spec, project: Path) -> Sequence[Problem]:
         """Return what this runner cannot honour in ``spec``, before anything is rendered."""
 

@@ -31,9 +31,6 @@ class Command:
     def complete(self, spec: Spec, project: Path) -> Spec:  # noqa: ARG002 - the Protocol's
         return spec
 
-    def complete(self, spec: Spec, project: Path) -> Spec:  # noqa: ARG002 - the Protocol's
-        return spec
-
     def check(self, spec: Spec, project: Path) -> Sequence[Problem]:  # noqa: ARG002 - the Protocol's
         template = spec.runner.argv
         if not template:
