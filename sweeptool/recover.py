@@ -7,7 +7,6 @@ pod of the account is ever named.
 
 from __future__ import annotations
 
-import socket
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -126,14 +125,11 @@ def _listed(notes: list[str]) -> Sequence[Pod] | None:
 def _runs(book: Book, attempt: Attempt) -> bool:
     """Say whether an attempt is still going on, here or on another host: its pod is not ours to release."""
     where = book.where(attempt)
-    if attempt.state != RUNNING or where.exit.exists():
+    if attempt.state != RUNNING:
         return False
-    claim = liveness.claim(where)
-    if claim is None:
-        return hold.driving(book.sweep) is not None
-    if claim.host != socket.gethostname():
-        return True
-    return claim.boot in ("-", liveness.boot()) and bool(liveness.members(claim, where, book.marker(attempt)))
+    if liveness.claim(where) is None and not where.exit.exists():
+        return hold.driving(book.sweep) is not None  # it is being launched right now
+    return not liveness.over(where, book.marker(attempt))
 
 
 def _left(book: Book, attempt: Attempt, listed: Sequence[Pod] | None) -> Sequence[Left]:

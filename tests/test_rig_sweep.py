@@ -57,14 +57,15 @@ def drive(rig: Rig, spec: str = SEEDS) -> subprocess.CompletedProcess[str]:
 
 def events(rig: Rig, kind: str = "settled", name: str = "seeds") -> list[dict[str, object]]:
     ledger = rig.project / "artifacts" / "sweeps" / name / "ledger.jsonl"
-    return [event for event in map(json.loads, ledger.read_text().splitlines()) if event["event"] == kind]
+    lines = ledger.read_text().splitlines() if ledger.exists() else []
+    return [event for event in map(json.loads, lines) if event["event"] == kind]
 
 
 def run_dirs(rig: Rig) -> list[Path]:
     return sorted((rig.project / "artifacts" / "runpod").iterdir())
 
 
-def until(true: Callable[[], object], what: str, seconds: float = 90) -> None:
+def until(true: Callable[[], object], what: str, seconds: float = 300) -> None:
     deadline = time.monotonic() + seconds
     while not true():
         assert time.monotonic() < deadline, f"never: {what}"
@@ -178,7 +179,7 @@ def test_a_signal_releases_every_pod_and_running_again_finishes(
         until(lambda: jobs_run(rig), "three jobs running")
         pid = rig.project / "driver.pid"
         os.kill(int(pid.read_text()) if pid.exists() else process.pid, number)
-        assert process.wait(120) == code
+        assert process.wait(300) == code
     assert rig.billing() == []
     assert [event["state"] for event in events(rig)] == ["interrupted"] * 3
     shorten(rig)
@@ -193,7 +194,7 @@ def test_interrupted_cells_alone_are_run_again(rig: Rig) -> None:
     with driver(rig) as process:
         until(lambda: len(events(rig)) == 1 and jobs_run(rig, 2), "the first cell done, the second running")
         process.send_signal(signal.SIGINT)
-        assert process.wait(60) == 130
+        assert process.wait(300) == 130
     done = rig.run("bash", "driver.sh")
     assert done.returncode == 0, done.stderr
     assert sorted((event["index"], event["state"]) for event in events(rig)) == [
@@ -225,7 +226,7 @@ def test_after_kill_9_recover_names_the_pod_releases_it_and_the_sweep_goes_on(ri
     with driver(rig) as process:
         until(lambda: jobs_run(rig, 4), "the lost cell running again beside the two adopted ones")
         process.send_signal(signal.SIGINT)
-        assert process.wait(120) == 130
+        assert process.wait(300) == 130
     assert rig.billing() == []
     shorten(rig)
     done = rig.run("bash", "driver.sh")
@@ -249,7 +250,7 @@ def test_a_terminal_that_closes_releases_the_pods(rig: Rig) -> None:
     try:
         until(lambda: jobs_run(rig), "three jobs running")
         os.close(master)
-        assert process.wait(120) == 129
+        assert process.wait(300) == 129
     finally:
         if process.poll() is None:
             process.kill()
@@ -262,7 +263,7 @@ def test_under_nohup_the_sweep_outlives_the_terminal(rig: Rig) -> None:
     with driver(rig, sys.executable, "-c", code, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as process:
         until(lambda: jobs_run(rig, 1), "a job running")
         os.killpg(process.pid, signal.SIGHUP)
-        assert process.wait(120) == 0
+        assert process.wait(300) == 0
     assert [event["state"] for event in events(rig)] == ["succeeded"] * 3
 
 

@@ -79,8 +79,8 @@ def members(found: Claim, attempt: AttemptDir, marker: str) -> list[int]:
                 mine = _same_start(process, found, attempt)
             elif os.getpgid(pid) == found.pid:
                 mine = not _reused(found, attempt)
-            else:
-                mine = process.environ().get(MARKER) == marker
+            else:  # an ssh that went into the background (-f) outlives its runner and looks after nothing
+                mine = process.environ().get(MARKER) == marker and process.name() != "ssh"
             if mine and process.status() != psutil.STATUS_ZOMBIE:
                 pids.append(pid)
         except (psutil.Error, OSError):

@@ -91,7 +91,7 @@ class Rig:
         argvs = [json.loads(line)["argv"] for line in log.read_text().splitlines()] if log.exists() else []
         return [argv for argv in argvs if argv[: len(words)] == list(words)]
 
-    def run(self, *argv: str, timeout: float = 180, **options: object) -> subprocess.CompletedProcess[str]:
+    def run(self, *argv: str, timeout: float = 600, **options: object) -> subprocess.CompletedProcess[str]:
         """Run ``argv`` in the project with the rig's environment; its output is captured as text."""
         settings: dict[str, object] = {"cwd": self.project, "env": self.env, "capture_output": True, "text": True}
         return subprocess.run(argv, timeout=timeout, check=False, **(settings | options))  # type: ignore[call-overload,no-any-return]
