@@ -65,11 +65,10 @@ def lines(found: Comparison) -> Iterator[str]:
     names, varied = best.varied([cell for cell, _, _ in found.cells])
     cells = []
     for row, (_, first, second) in zip(varied, found.cells, strict=True):
-        both = isinstance(first, Decimal) and isinstance(second, Decimal)
         change = (
-            best.shown(second - first, found.by) if isinstance(first, Decimal) and isinstance(second, Decimal) else ""
+            _shown(second - first, found.by) if isinstance(first, Decimal) and isinstance(second, Decimal) else MISSING
         )
-        cells.append((*row[1:], *(_shown(value, found.by) for value in (first, second)), change if both else MISSING))
+        cells.append((*row[1:], _shown(first, found.by), _shown(second, found.by), change))
     yield tables.clean(found.by)
     yield from tables.plain((*names[1:], *found.names, "B - A"), cells, (*found.names, "B - A"))
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 from collections.abc import Callable
 from pathlib import Path
@@ -105,3 +106,11 @@ def test_a_project_that_cannot_be_written_is_named(machine: Callable[..., tuple[
     done = here.tool("doctor", env=env)
     assert done.returncode == 1
     assert "missing  writable" in done.stdout
+
+
+@pytest.mark.parametrize(
+    "file", ["README.md", "templates/driver/guard.sh", "sweeptool/launch.py", "sweeptool/doctor.py"]
+)
+def test_the_oldest_bash_is_the_same_wherever_it_is_named(file):
+    text = (Path(__file__).parent.parent / file).read_text()
+    assert set(re.findall(r"(\d\.\d) or (?:newer|later)", text.partition("bash")[2])) == {"4.4"}

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any, Generic, TypeVar
 
 from sweeptool.errors import near
-from sweeptool.spec.tree import Map, Node, Report, Text, describe, member, quoted
+from sweeptool.spec.tree import Map, Node, Report, describe, member, quoted
 
 _FEW = 12  # names that a line still holds
 T = TypeVar("T")
@@ -99,8 +99,3 @@ class Table:
 def folded(name: str) -> str:
     """Return a name without case, hyphens and underscores, as people misremember it."""
     return name.lower().replace("-", "").replace("_", "").replace(" ", "")
-
-
-def flag_text(text: str) -> Text:
-    """Return the text of a command line option as a node without a place."""
-    return Text(text)

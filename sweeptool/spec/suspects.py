@@ -39,23 +39,8 @@ _FILLING = {
     "use",
 }
 _FILLING |= {"cell", "job", "run", "task", "instance", "instances", "wall", "time", "runtime"}
-_FILLING |= {
-    "hour",
-    "hours",
-    "hr",
-    "hrs",
-    "h",
-    "minute",
-    "minutes",
-    "mins",
-    "m",
-    "second",
-    "seconds",
-    "sec",
-    "secs",
-    "s",
-}
-_FILLING |= {"day", "days"}
+_FILLING |= {"day", "days", "hour", "hours", "hr", "hrs", "h", "minute", "minutes", "mins", "m"}
+_FILLING |= {"second", "seconds", "sec", "secs", "s"}
 _TIME_BOUNDS = {("time", "limit"), ("time", "max"), ("time", "wall"), ("runtime", "max"), ("runtime", "limit")}
 _TIME_BOUNDS |= {(unit, "max") for unit in ("hours", "minutes", "seconds", "mins", "secs", "days")}
 _OTHER = {"regions": "region", "datacenters": "datacenter", "gputype": "gpu", "maxparallel": "max_concurrent"}
