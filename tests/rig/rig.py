@@ -37,8 +37,8 @@ UseDNS no
 MaxStartups 500
 MaxSessions 500
 AcceptEnv RIG_POD
-SetEnv "PATH={here}/pod:/usr/local/bin:/usr/bin:/bin" "HOME={base}/home"
-ForceCommand cd "$HOME" && eval "$SSH_ORIGINAL_COMMAND"
+SetEnv "PATH={here}/pod:/usr/local/bin:/usr/bin:/bin" "HOME={base}/home" "RIG_VOLUMES={base}/volumes"
+ForceCommand "{here}/enter"
 """
 _SSH_CONFIG = """\
 Host *
@@ -115,8 +115,8 @@ def start(base: Path) -> None:
     Raises MissingError where the sshd does not come up.
     """
     base.mkdir(parents=True, exist_ok=True)
-    for name in ("bin", "home", "volume"):
-        (base / name).mkdir(exist_ok=True)
+    for name in ("bin", "home/.ssh", "volumes"):
+        (base / name).mkdir(parents=True, exist_ok=True)
     for key in ("host_key", "client_key"):
         if not (base / key).exists():
             subprocess.run(
@@ -124,6 +124,7 @@ def start(base: Path) -> None:
                 check=True,
             )
     (base / "ssh_config").write_text(_SSH_CONFIG.format(base=base))
+    _link(base / "home" / ".ssh" / "id_ed25519", base / "client_key")
     _link(base / "bin" / "ssh", HERE / "ssh")
     _link(base / "bin" / "runpod-deploy", VENV / "bin" / "runpod-deploy")
     client = base / "bin" / "runpodctl"
@@ -152,7 +153,7 @@ def open_account(base: Path, account: Path, project: Path) -> Rig:
     (project / "configs").mkdir(parents=True, exist_ok=True)
     job = project / "configs" / "job.yaml"
     if not job.exists():
-        job.write_text((HERE / "job.yaml").read_text().replace("@RIG@", str(base)))
+        shutil.copy(HERE / "job.yaml", job)
     return Rig(base, account, project, os.environ | variables(base, account))
 
 
