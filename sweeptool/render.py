@@ -52,8 +52,7 @@ def render(plan: Plan, target: str = "bash", *, remake: Callable[[str], str] | N
 
 def _driver(plan: Plan, remake: str) -> str:
     spec = plan.spec
-    environment, lines = _environment(plan.shards)
-    shapes, calls = argvs.shapes(lines)
+    shapes, calls = argvs.shapes([_words(shard) for shard in plan.shards])
     template = environment_of("driver").get_template("driver.sh.j2")
     return template.render(
         title=_title(plan),
@@ -70,7 +69,7 @@ def _driver(plan: Plan, remake: str) -> str:
         before=[*map(_argv, spec.before), *_validation(plan)],
         after=[*map(_argv, spec.after)],
         shapes=[{"name": shape.name, "words": shape.words} for shape in shapes],
-        environment=[*environment, *_secrets(plan.shards)],
+        secrets=_secrets(plan.shards),
         variables=sorted({name for shard in plan.shards for name in shard.cell.settings.secrets.values()}),
         cells=[
             {
@@ -205,14 +204,14 @@ def _argv(command: Command) -> Sequence[str]:
     return ["bash", "-c", command] if isinstance(command, str) else command
 
 
-def _environment(shards: Sequence[Shard]) -> tuple[list[str], list[tuple[str, ...]]]:
-    """Return the variables of the spec that are the same for all cells, and each cell's whole command line."""
-    first = shards[0].cell.settings.env
-    lines = [shard.argv or () for shard in shards]
-    if all(shard.cell.settings.env == first for shard in shards):
-        return _pairs(first), lines
-    own = (_pairs(shard.cell.settings.env) for shard in shards)
-    return [], [("env", *pairs, *line) for pairs, line in zip(own, lines, strict=True)]
+def _words(shard: Shard) -> tuple[str, ...]:
+    """Return a cell's whole command line, the spec's variables set by env(1).
+
+    Bash itself may have a variable of such a name, or not let go of it (UID).
+    """
+    pairs = _pairs(shard.cell.settings.env)
+    argv = shard.argv or ()
+    return ("env", *pairs, *argv) if pairs else argv
 
 
 def _secrets(shards: Sequence[Shard]) -> list[str]:

@@ -11,7 +11,7 @@ from sweeptool.ledger import endings, launching, liveness
 from sweeptool.ledger.admission import End, Interrupt, Wait, decide, refused
 from sweeptool.ledger.desk import Desk
 from sweeptool.ledger.pending import Pending
-from sweeptool.ledger.state import RUNNING, Attempt
+from sweeptool.ledger.state import RUNNING
 
 
 def take_over(desk: Desk, only: Iterable[int] | None = None) -> None:
@@ -27,13 +27,11 @@ def take_over(desk: Desk, only: Iterable[int] | None = None) -> None:
 
 
 def following(desk: Desk, *, room: bool) -> str:
-    """Answer ``launch INDEX ATTEMPT``, ``adopt GROUP...``, ``wait``, ``interrupt`` or ``end CODE``.
+    """Answer ``launch INDEX ATTEMPT``, ``wait``, ``stop GROUP...`` or ``end CODE``; ``room`` says that a slot is free.
 
-    ``room`` says that a slot is free. ``adopt`` names the process groups of a runner whose shard was killed.
+    ``stop`` means a cancellation: the groups are those of the runners that lost their shard.
     """
     endings.look_around(desk)
-    if desk.unannounced:
-        return " ".join(["adopt", *map(str, _groups(desk, desk.unannounced.pop()))])
     if desk.fatal:
         return "wait" if desk.own() else f"end {desk.fatal}"
     with desk.book.writing():
@@ -47,16 +45,16 @@ def ended(desk: Desk, index: int, number: int, status: int) -> None:
         endings.ended(desk, attempt, status)
 
 
-def interrupted(desk: Desk, name: str) -> None:
-    """Take note that the driver got the signal ``name``: nothing more is launched."""
+def interrupted(desk: Desk, name: str) -> str:
+    """Take note that the driver got the signal ``name``: nothing more is launched. Answer ``stop GROUP...``."""
     desk.signal = desk.signal or signal.Signals[f"SIG{name}"].value
-    with desk.book.writing():
-        desk.quietly({"event": "interrupted", "signal": name})
-
-
-def groups(desk: Desk) -> list[int]:
-    """Return the process groups of the adopted attempts on this host."""
-    return [group for key in desk.adopted for group in _groups(desk, desk.book.state.running[key])]
+    with desk.book.writing() as state:
+        event: dict[str, object] = {"event": "interrupted", "signal": name}
+        if not desk.whole:
+            event["cell"] = desk.scope[0].id
+        if not desk.quietly(event):
+            state.apply(event)  # no room to write it down: we know it at least
+    return _stop(desk)
 
 
 def news(desk: Desk) -> bool:
@@ -71,7 +69,7 @@ def _decided(desk: Desk, *, room: bool) -> str:
     decision = decide(desk.book.state, desk.rules, job, desk.own(), signal=desk.signal, told=desk.told)
     if isinstance(decision, Interrupt):
         desk.told = True
-        return "interrupt"
+        return _stop(desk)
     if isinstance(decision, End):
         late = desk.unsettled or (not decision.why and desk.pending)
         return "wait" if late else _end(desk, decision)
@@ -83,8 +81,13 @@ def _decided(desk: Desk, *, room: bool) -> str:
     return launching.launch(desk, job, now)
 
 
-def _groups(desk: Desk, attempt: Attempt) -> list[int]:
-    return liveness.groups(desk.book.where(attempt), desk.book.marker(attempt))
+def _stop(desk: Desk) -> str:
+    """Return ``stop`` with the process groups of the adopted attempts on this host, as they are now."""
+    adopted = [desk.book.state.running[key] for key in desk.adopted if key in desk.book.state.running]
+    groups = {
+        group for attempt in adopted for group in liveness.groups(desk.book.where(attempt), desk.book.marker(attempt))
+    }
+    return " ".join(["stop", *map(str, sorted(groups))])
 
 
 def _end(desk: Desk, decision: End) -> str:

@@ -34,7 +34,6 @@ class Desk:
     pending: Pending = field(default_factory=Pending)
     jobs: dict[str, Job] = field(default_factory=dict)
     adopted: dict[tuple[str, int], float] = field(default_factory=dict)  # attempt -> when it was last looked for
-    unannounced: list[Attempt] = field(default_factory=list)  # adopted, and the driver does not know yet
     unsettled: list[tuple[Attempt, int | None]] = field(default_factory=list)  # ended, not yet on the disk
     signal: int = 0
     fatal: int = 0  # the exit code of an error that no cell caused
@@ -64,9 +63,11 @@ class Desk:
         if job is not None and refused(self.book.state, self.rules, job):
             self.quietly({"event": "refused", "cell": job.id, "index": job.index, "why": why})
 
-    def quietly(self, *events: dict[str, object]) -> None:
-        """Record what is good to know but not needed for resuming; a full disk may lose it."""
+    def quietly(self, *events: dict[str, object]) -> bool:
+        """Record what is good to know but not needed for resuming; False where a full disk has lost it."""
         try:
             self.book.record(*events)
         except SweepError as error:
             self.say(voice.held(str(error)))
+            return False
+        return True

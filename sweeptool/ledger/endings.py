@@ -24,7 +24,7 @@ def meet(desk: Desk, attempt: Attempt) -> None:
     if found in (liveness.ALIVE, liveness.REMOTE):
         _adopt(desk, attempt, found)
     else:
-        settle(desk, attempt, None)
+        settle(desk, attempt, where, None)
 
 
 def ended(desk: Desk, attempt: Attempt, status: int) -> None:
@@ -32,9 +32,8 @@ def ended(desk: Desk, attempt: Attempt, status: int) -> None:
     where = desk.book.where(attempt)
     if not where.exit.exists() and liveness.look(where, desk.book.marker(attempt)) == liveness.ALIVE:
         _adopt(desk, attempt, liveness.ALIVE)
-        desk.unannounced.append(attempt)
     else:
-        settle(desk, attempt, status)
+        settle(desk, attempt, where, status)
 
 
 def look_around(desk: Desk) -> None:
@@ -48,15 +47,14 @@ def look_around(desk: Desk) -> None:
         where = desk.book.where(attempt)
         if where.exit.exists() or (now - looked > _LOOK and _gone(desk, attempt, where)):
             del desk.adopted[key]
-            settle(desk, attempt, None)
+            settle(desk, attempt, where, None)
     waiting, desk.unsettled = desk.unsettled, []
     for attempt, status in waiting:
-        settle(desk, attempt, status)
+        settle(desk, attempt, desk.book.where(attempt), status)
 
 
-def settle(desk: Desk, attempt: Attempt, status: int | None) -> None:
+def settle(desk: Desk, attempt: Attempt, where: AttemptDir, status: int | None) -> None:
     """Record what an attempt that is over was; queue its cell again where that is due."""
-    where = desk.book.where(attempt)
     job = desk.jobs.get(attempt.cell) or desk.frozen.orphan(attempt.cell, attempt.index)
     with desk.book.writing() as state:
         if attempt.state != RUNNING:

@@ -17,6 +17,7 @@ ALIVE, DEAD, UNSTARTED, REMOTE = "alive", "dead", "unstarted", "remote"
 MARKER = "SWEEPTOOL_ATTEMPT"
 _GIVEN_UP = "given up\n"
 _BOOT = Path("/proc/sys/kernel/random/boot_id")
+_PIDS = Path("/proc/self/ns/pid")  # process ids mean nothing in another container
 _SLACK = 2.0  # seconds between a process's start and the claim it wrote, where there is no /proc
 
 
@@ -113,7 +114,7 @@ def over(attempt: AttemptDir, marker: str) -> bool:
 def boot() -> str:
     """Return what tells this boot of this machine, or of this container, from any other; ``-`` where nothing does."""
     try:
-        return _BOOT.read_text().strip()
+        return f"{_BOOT.read_text().strip()}/{_PIDS.stat().st_ino}"
     except OSError:
         return "-"
 

@@ -1,8 +1,8 @@
 """Lines on stdin go in; one line of answer to each question comes out.
 
-Questions are ``next`` (a slot is free) and ``watch`` (none is); ``ended INDEX ATTEMPT STATUS`` and ``signal NAME``
-are reports, which get no answer. This is the coprocess behind a driver. While it asks nothing, the ledger wakes it with SIGUSR1
-where there is news, and once a second in any case, so that a wake-up that was missed costs a second.
+Questions are ``next`` (a slot is free), ``watch`` (none is) and ``signal NAME``; ``ended INDEX ATTEMPT STATUS`` is a
+report, which gets no answer. This is the coprocess behind a driver. While it asks nothing, the ledger wakes it with
+SIGUSR1 where there is news, and once a second in any case, so that a wake-up that was missed costs a second.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from sweeptool import frozen, money
 from sweeptool.errors import INTERNAL, Problem, SweepError
 from sweeptool.frozen import Frozen
 from sweeptool.layout import SweepDir
-from sweeptool.ledger import answers, hold, voice
+from sweeptool.ledger import answers, hold, liveness, voice
 from sweeptool.ledger.admission import Rules
 from sweeptool.ledger.book import Book, install
 from sweeptool.ledger.desk import Desk
@@ -35,7 +35,7 @@ def serve(
     sweep: SweepDir, driver: Path, pid: int, *, max_parallel: int | None, cap: str | None, only: int | None
 ) -> int:
     """Answer the driver ``pid`` until it closes stdin; return the exit code for a start that failed, else 0."""
-    for name in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+    for name in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGTTOU):
         signal.signal(name, signal.SIG_IGN)  # the driver decides when it is over; its end closes our stdin
     try:
         desk, held = _open(sweep, driver, pid, max_parallel=max_parallel, cap=cap, only=only)
@@ -43,8 +43,9 @@ def serve(
         say(_errors(error))
         _answer(f"fail {error.exit_code}")
         return error.exit_code
-    groups = " ".join(map(str, answers.groups(desk)))
-    _answer(f"ready {desk.book.state.sweep_id} {socket.gethostname()} {len(desk.pending)} {groups}".rstrip())
+    state = desk.book.state
+    pending = 0 if state.request else len(desk.pending)
+    _answer(f"ready {state.sweep_id} {socket.gethostname()} {liveness.boot()} {pending}")
     _converse(desk, held, pid)
     if held is not None:
         held.release()
@@ -141,9 +142,9 @@ def _converse(desk: Desk, held: Hold | None, pid: int) -> None:
                     waiting = not answer.startswith("end")
                     _answer(answer)
             nudged = now
+        elif os.getppid() != pid:
+            return  # killed, and something that it started holds our stdin open
         elif waiting and (now - nudged >= _NUDGE or answers.news(desk)):
-            if os.getppid() != pid:
-                return
             os.kill(pid, signal.SIGUSR1)
             nudged = now
         if held is not None and now - beaten >= hold.BEAT:
@@ -153,24 +154,26 @@ def _converse(desk: Desk, held: Hold | None, pid: int) -> None:
 
 def _reply(desk: Desk, line: str) -> str | None:
     """Return the answer to a question, None to a report. An error that no cell caused stops the launching."""
-    question = line in ("next", "watch")
     try:
-        if question:
-            return answers.following(desk, room=line == "next")
-        _note(desk, line)
+        return _said(desk, line)
     except SweepError as error:
         say(_errors(error))
         desk.fatal = error.exit_code
-        return answers.following(desk, room=False) if question else None
-    return None
+    except OSError as error:  # the sweep directory is gone, say
+        say(f"error: {error}")
+        desk.fatal = INTERNAL
+    return None if line.startswith("ended ") else f"end {desk.fatal}"
 
 
-def _note(desk: Desk, line: str) -> None:
+def _said(desk: Desk, line: str) -> str | None:
     match line.split():
+        case ["next" | "watch" as question]:
+            return answers.following(desk, room=question == "next")
+        case ["signal", name]:
+            return answers.interrupted(desk, name)
         case ["ended", index, number, status]:
             answers.ended(desk, int(index), int(number), int(status))
-        case ["signal", name]:
-            answers.interrupted(desk, name)
+            return None
         case _:
             raise SweepError(f"the ledger was told '{line}'", exit_code=INTERNAL)
 

@@ -215,10 +215,13 @@ def _raised(state: State, event: Event) -> None:
     state.cap = _micro(event["max_cost_usd"])
 
 
-def _interrupted(state: State, _event: Event) -> None:
-    state.stopped = "interrupted"
+def _interrupted(state: State, event: Event) -> None:
+    only = event.get("cell")  # a single shard's driver asked no other to stop
+    if only is None:
+        state.stopped = "interrupted"
     for attempt in state.running.values():
-        attempt.interrupted = True
+        if only in (None, attempt.cell):
+            attempt.interrupted = True
 
 
 def _requested(state: State, event: Event) -> None:

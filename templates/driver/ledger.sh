@@ -7,12 +7,13 @@ open_ledger() {
   set +m
   from=${LEDGER[0]} to=${LEDGER[1]} # bash forgets the array when the coprocess ends; we need to notice
   exec {FROM_LEDGER}<&"$from" {TO_LEDGER}>&"$to" {from}<&- {to}>&- {NOWHERE}>/dev/null
-  read -r -u "$FROM_LEDGER" REPLY WORD REST || die 70 "the ledger did not start"
-  [[ $REPLY == ready ]] || exit "${WORD:-70}" # it has said why
-  SWEEP_ID=$WORD
-  read -r HOST PENDING REST <<<"$REST"
-  read -r -a ADOPTED <<<"$REST"
-  [[ ! -r $BOOT_ID ]] || read -r BOOT <"$BOOT_ID"
+  read -r -u "$FROM_LEDGER" REPLY SWEEP_ID HOST BOOT PENDING || die 70 "the ledger did not start"
+  [[ $REPLY == ready ]] || exit "${SWEEP_ID:-70}" # it has said why; in the id's place is the exit code
+}
+
+# leave_ledger: what we start has no part in the conversation, or the ledger would not notice our end.
+leave_ledger() {
+  exec {TO_LEDGER}>&- {FROM_LEDGER}<&- {NOWHERE}>&-
 }
 
 # note WORD...: report something to the ledger. There is no answer: where it died, the next question shows it.
@@ -20,11 +21,10 @@ note() {
   printf '%s\n' "$*" 1>&"$TO_LEDGER" 2>&"$NOWHERE" || true
 }
 
-# ask WORD: put a question to the ledger. Its answer: the verb in REPLY, the rest in WORD and REST.
+# ask WORD...: put a question to the ledger. Its answer: the verb in REPLY, the rest in WORD and REST.
 ask() {
-  note "$1"
+  note "$@"
   if read -r -u "$FROM_LEDGER" REPLY WORD REST; then return; fi
   ((LEDGER_DIED)) || say "error: the ledger died; nothing more is launched, what runs is waited for. Run this again to go on."
-  LEDGER_DIED=1 REPLY=wait WORD='' REST=''
-  ((${#RUNNING[@]} > 0)) || REPLY=end WORD=70
+  LEDGER_DIED=1 REPLY=end WORD=70 REST=''
 }

@@ -25,14 +25,18 @@ run_sweep() {
   open_ledger "$@"
   [[ -n $ONLY ]] || ((PENDING == 0)) || around before
   schedule
-  [[ -n $ONLY || -n $SIGNAL ]] || ((PENDING == 0)) || around after
+  [[ -n $ONLY ]] || ((PENDING == 0)) || around after
+  if [[ -n $SIGNAL ]] && ((TOLD == 0)); then
+    CODE=$((128 + $(kill -l "$SIGNAL"))) # it came when all was over
+  fi
   [[ -n $ONLY ]] || "$SWEEPTOOL" status "$SWEEP_DIR" --final || true # the table is for people; the code is ours
   exit "$CODE"
 }
 
-# around before|after: the spec's commands around the sweep. One that fails before it starts nothing.
+# around before|after: the spec's commands around the sweep, unless a signal stops us. One that fails before it starts nothing.
 around() {
-  if "$1"; then return; fi
+  [[ -z $SIGNAL ]] || return 0
+  if (leave_ledger && "$1") || [[ -n $SIGNAL ]]; then return; fi
   say "error: a command of '$1:' failed"
   if [[ $1 == before ]]; then exit 2; fi
   if ((CODE == 0)); then CODE=1; fi

@@ -2,7 +2,7 @@
 preflight() {
   local program file # file: also a variable's name
   local -a missing=()
-  cd -- "$PROJECT_DIR" 2>/dev/null || die 2 "no project directory $PROJECT_DIR"
+  CDPATH='' cd -- "$PROJECT_DIR" 2>/dev/null || die 2 "no project directory $PROJECT_DIR"
   for program in "$SWEEPTOOL" "${PROGRAMS[@]}"; do
     type -P -- "$program" >/dev/null || missing+=("program $program is not on PATH")
   done

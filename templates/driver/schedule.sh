@@ -33,44 +33,57 @@ reap() {
   done
 }
 
-# on_signal NAME: stop launching and pass the signal on; each further one is harder.
+# on_signal NAME: the first signal stops the launching, and goes on to the shards once the ledger has it in writing;
+# each further one is harder, and at once. What comes within a second is an echo, and so is a second hang-up:
+# timeout(1) and a terminal that closes send theirs twice.
 on_signal() {
+  local now=${EPOCHREALTIME:-$SECONDS.000000}
+  now=${now//[!0-9]/} # the decimal point is the locale's
+  if ((HARDNESS > 0)) && { [[ $1 == HUP ]] || ((now >= HEARD && now - HEARD <= 1000000)); }; then return; fi
+  HEARD=$now
   SIGNAL=${SIGNAL:-$1}
   HARDNESS=$((HARDNESS + 1))
-  say "stop    SIG$1: launching stops, ${#RUNNING[@]} shards are asked to clean up; once more is harder"
-  stop_shards
+  if ((HARDNESS > 1)); then
+    stop_shards
+    say "stop    SIG$1 again: ${#RUNNING[@]} shards are stopped harder"
+  else
+    say "stop    SIG$1: launching stops, ${#RUNNING[@]} shards are asked to clean up; once more is harder"
+  fi
 }
 
 # stop_shards: INT makes a runner release its pod, TERM ends it, KILL is the last resort. A shard gets each only
 # once: a second INT would interrupt the runner's own clean-up, and its pod would bill on.
 stop_shards() {
-  local -a signals=('' INT TERM KILL)
-  local group hardness=$((HARDNESS > 3 ? 3 : HARDNESS))
+  local -a signals=(INT TERM KILL)
+  local group wanted=$((HARDNESS > CANCELLED ? HARDNESS : CANCELLED))
   for group in "${!RUNNING[@]}" "${ADOPTED[@]}"; do
-    ((${STOPPED[group]:-0} < hardness)) || continue
-    STOPPED[group]=$hardness
-    kill -s "${signals[hardness]}" -- "-$group" 2>/dev/null || true # it may have ended
+    if ((${STOPPED[group]:-0} < (wanted < 3 ? wanted : 3))); then
+      kill -s "${signals[${STOPPED[group]:-0}]}" -- "-$group" 2>/dev/null || true # it may have ended
+      STOPPED[group]=$((${STOPPED[group]:-0} + 1))
+    fi
   done
 }
 
-# report_signal: let the ledger know, once, that a signal stopped us.
+# report_signal: let the ledger know that a signal stopped us. Its answer: the groups of runners that lost their shard.
 report_signal() {
-  if [[ -n $SIGNAL && -z $TOLD ]]; then
-    TOLD=$SIGNAL
-    note signal "$SIGNAL"
-  fi
+  ((HARDNESS > TOLD)) || return 0
+  TOLD=$HARDNESS
+  ask signal "$SIGNAL"
+  adopt
+}
+
+# adopt: take the process groups that the ledger has just named.
+adopt() {
+  # shellcheck disable=SC2206 # numbers
+  [[ $REPLY != stop ]] || ADOPTED=($WORD $REST)
 }
 
 # schedule: at most MAX_PARALLEL shards at once, each launch admitted by the ledger. Sets the exit code.
 schedule() {
-  local stopped=0
   while true; do
     reap
     report_signal
-    if ((HARDNESS > stopped)); then
-      stopped=$HARDNESS
-      stop_shards # also those that were being launched when the signal came
-    fi
+    ((HARDNESS + CANCELLED == 0)) || stop_shards # also those that were being launched when the signal came
     if ((${#RUNNING[@]} < MAX_PARALLEL)); then
       ask next
     elif [[ $REPLY == launch ]]; then
@@ -79,13 +92,22 @@ schedule() {
       ask watch
     fi
     case $REPLY in
-      launch) launch "$WORD" "$REST" ;;
-      adopt) # only a shard was killed, its runner goes on
-        # shellcheck disable=SC2206 # process groups, numbers
-        ADOPTED+=($WORD $REST)
+      launch)
+        CANCELLED=0 # taken back, or nothing would be launched
+        if ((HARDNESS == 0)); then
+          launch "$WORD" "$REST"
+        else
+          note ended "$WORD" "$REST" 1 # before it began
+        fi
         ;;
-      interrupt) HARDNESS=1 ;;
-      end) break ;;
+      stop)
+        CANCELLED=1
+        adopt
+        ;;
+      end)
+        if ((${#RUNNING[@]} == 0)); then break; fi
+        rest
+        ;;
       *) rest ;;
     esac
   done

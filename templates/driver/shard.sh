@@ -29,26 +29,44 @@ claim() {
 # Its output goes straight to its own files, not through tee: no pipe to break, and nothing of a sibling in it.
 shard() {
   local index=$1 attempt=$2 status=0 stopped=0 pair
-  local -a argv
+  local -a argv tags
   trap 'stopped=1' INT TERM HUP # the runner gets them too; this shell stays to record the outcome
   trap - USR1 PIPE
-  exec {TO_LEDGER}>&- {FROM_LEDGER}<&-
-  environment
-  "${own[@]}" # the cell's command_N sets argv
+  leave_ledger
   claim || return 0
+  "${own[@]}" # the cell's command_N sets argv
+  tags=("SWEEP_ID=$SWEEP_ID" "SWEEP_NAME=$SWEEP_NAME" "SWEEP_SIZE=$SWEEP_SIZE" "SWEEP_INDEX=$index")
+  tags+=("SWEEPTOOL_ATTEMPT=$SWEEP_ID/$id/$attempt")
   for pair in "${params[@]}"; do
     if [[ ${pair%%=*} != *[!A-Za-z0-9_]* ]]; then
-      export "PARAM_$pair" "NODUS_PARAM_$pair"
+      tags+=("PARAM_$pair" "NODUS_PARAM_$pair")
     else # no name for a shell variable, but one for the environment
       argv=(env "PARAM_$pair" "NODUS_PARAM_$pair" "${argv[@]}")
     fi
   done
-  export SWEEP_ID SWEEP_NAME SWEEP_SIZE SWEEP_INDEX=$index SWEEPTOOL_ATTEMPT=$SWEEP_ID/$id/$attempt
   if ((stopped)); then
     : >|"$attempt_dir/start" # an empty claim: the runner was never called
     return 1
   fi
-  "${argv[@]}" >"$attempt_dir/stdout.log" 2>"$attempt_dir/stderr.log" || status=$?
-  printf '%s\n' "$status" >"$attempt_dir/exit"
+  (become "${#tags[@]}" "${tags[@]}" "${argv[@]}") >"$attempt_dir/stdout.log" 2>"$attempt_dir/stderr.log" || status=$?
+  stopped=0
+  record "$status"
   return "$status"
+}
+
+# become COUNT NAME=VALUE... WORD...: be the runner, with these variables and the secrets. No function of ours can
+# stand in for the program.
+become() {
+  secrets
+  export "${@:2:$1}"
+  shift "$(($1 + 1))"
+  exec -- "$@"
+}
+
+# record STATUS: write down how the runner ended; where the disk is full, as soon as there is room, or until a signal.
+record() {
+  until printf '%s\n' "$1" >"$attempt_dir/exit"; do
+    if ((stopped)) || [[ ! -d $attempt_dir ]]; then return; fi
+    sleep 1 || true # a signal may end it
+  done 2>/dev/null
 }

@@ -49,8 +49,8 @@ after() {
   true
 }
 
-# environment: what the spec sets for every cell.
-environment() {
+# secrets: what the spec takes from your environment, for every cell.
+secrets() {
   true
 }
 
@@ -87,15 +87,15 @@ DRIVER=${BASH_SOURCE[0]}
 [[ $DRIVER == /* ]] || DRIVER=$PWD/$DRIVER
 
 RUNNING=() # process id of a shard -> "INDEX ATTEMPT"
-ADOPTED=() # process groups of shards that an earlier driver started
+ADOPTED=() # process groups of runners whose shard is gone
 SIGNAL=''  # the first signal that stopped us
-TOLD=''    # the signal that the ledger knows of
+HEARD=0    # when the last one came
 HARDNESS=0 # how many signals came
+TOLD=0     # how many of them the ledger knows of
+CANCELLED=0
 STOPPED=() # process group of a shard -> how hard it was stopped already
 LEDGER_DIED=0
 CODE=0
-BOOT_ID=/proc/sys/kernel/random/boot_id
-BOOT=- # tells this boot of the machine from any other, where there is /proc
 
 # say TEXT...: one line for people, on stderr. A terminal that is gone is no reason to stop.
 say() {
@@ -129,7 +129,7 @@ usage() {
 preflight() {
   local program file # file: also a variable's name
   local -a missing=()
-  cd -- "$PROJECT_DIR" 2>/dev/null || die 2 "no project directory $PROJECT_DIR"
+  CDPATH='' cd -- "$PROJECT_DIR" 2>/dev/null || die 2 "no project directory $PROJECT_DIR"
   for program in "$SWEEPTOOL" "${PROGRAMS[@]}"; do
     type -P -- "$program" >/dev/null || missing+=("program $program is not on PATH")
   done
@@ -172,12 +172,13 @@ open_ledger() {
   set +m
   from=${LEDGER[0]} to=${LEDGER[1]} # bash forgets the array when the coprocess ends; we need to notice
   exec {FROM_LEDGER}<&"$from" {TO_LEDGER}>&"$to" {from}<&- {to}>&- {NOWHERE}>/dev/null
-  read -r -u "$FROM_LEDGER" REPLY WORD REST || die 70 "the ledger did not start"
-  [[ $REPLY == ready ]] || exit "${WORD:-70}" # it has said why
-  SWEEP_ID=$WORD
-  read -r HOST PENDING REST <<<"$REST"
-  read -r -a ADOPTED <<<"$REST"
-  [[ ! -r $BOOT_ID ]] || read -r BOOT <"$BOOT_ID"
+  read -r -u "$FROM_LEDGER" REPLY SWEEP_ID HOST BOOT PENDING || die 70 "the ledger did not start"
+  [[ $REPLY == ready ]] || exit "${SWEEP_ID:-70}" # it has said why; in the id's place is the exit code
+}
+
+# leave_ledger: what we start has no part in the conversation, or the ledger would not notice our end.
+leave_ledger() {
+  exec {TO_LEDGER}>&- {FROM_LEDGER}<&- {NOWHERE}>&-
 }
 
 # note WORD...: report something to the ledger. There is no answer: where it died, the next question shows it.
@@ -185,13 +186,12 @@ note() {
   printf '%s\n' "$*" 1>&"$TO_LEDGER" 2>&"$NOWHERE" || true
 }
 
-# ask WORD: put a question to the ledger. Its answer: the verb in REPLY, the rest in WORD and REST.
+# ask WORD...: put a question to the ledger. Its answer: the verb in REPLY, the rest in WORD and REST.
 ask() {
-  note "$1"
+  note "$@"
   if read -r -u "$FROM_LEDGER" REPLY WORD REST; then return; fi
   ((LEDGER_DIED)) || say "error: the ledger died; nothing more is launched, what runs is waited for. Run this again to go on."
-  LEDGER_DIED=1 REPLY=wait WORD='' REST=''
-  ((${#RUNNING[@]} > 0)) || REPLY=end WORD=70
+  LEDGER_DIED=1 REPLY=end WORD=70 REST=''
 }
 
 # find_cell INDEX: set id, params and own (a command_N and its words) to what the cell's line says.
@@ -225,28 +225,46 @@ claim() {
 # Its output goes straight to its own files, not through tee: no pipe to break, and nothing of a sibling in it.
 shard() {
   local index=$1 attempt=$2 status=0 stopped=0 pair
-  local -a argv
+  local -a argv tags
   trap 'stopped=1' INT TERM HUP # the runner gets them too; this shell stays to record the outcome
   trap - USR1 PIPE
-  exec {TO_LEDGER}>&- {FROM_LEDGER}<&-
-  environment
-  "${own[@]}" # the cell's command_N sets argv
+  leave_ledger
   claim || return 0
+  "${own[@]}" # the cell's command_N sets argv
+  tags=("SWEEP_ID=$SWEEP_ID" "SWEEP_NAME=$SWEEP_NAME" "SWEEP_SIZE=$SWEEP_SIZE" "SWEEP_INDEX=$index")
+  tags+=("SWEEPTOOL_ATTEMPT=$SWEEP_ID/$id/$attempt")
   for pair in "${params[@]}"; do
     if [[ ${pair%%=*} != *[!A-Za-z0-9_]* ]]; then
-      export "PARAM_$pair" "NODUS_PARAM_$pair"
+      tags+=("PARAM_$pair" "NODUS_PARAM_$pair")
     else # no name for a shell variable, but one for the environment
       argv=(env "PARAM_$pair" "NODUS_PARAM_$pair" "${argv[@]}")
     fi
   done
-  export SWEEP_ID SWEEP_NAME SWEEP_SIZE SWEEP_INDEX=$index SWEEPTOOL_ATTEMPT=$SWEEP_ID/$id/$attempt
   if ((stopped)); then
     : >|"$attempt_dir/start" # an empty claim: the runner was never called
     return 1
   fi
-  "${argv[@]}" >"$attempt_dir/stdout.log" 2>"$attempt_dir/stderr.log" || status=$?
-  printf '%s\n' "$status" >"$attempt_dir/exit"
+  (become "${#tags[@]}" "${tags[@]}" "${argv[@]}") >"$attempt_dir/stdout.log" 2>"$attempt_dir/stderr.log" || status=$?
+  stopped=0
+  record "$status"
   return "$status"
+}
+
+# become COUNT NAME=VALUE... WORD...: be the runner, with these variables and the secrets. No function of ours can
+# stand in for the program.
+become() {
+  secrets
+  export "${@:2:$1}"
+  shift "$(($1 + 1))"
+  exec -- "$@"
+}
+
+# record STATUS: write down how the runner ended; where the disk is full, as soon as there is room, or until a signal.
+record() {
+  until printf '%s\n' "$1" >"$attempt_dir/exit"; do
+    if ((stopped)) || [[ ! -d $attempt_dir ]]; then return; fi
+    sleep 1 || true # a signal may end it
+  done 2>/dev/null
 }
 
 # launch INDEX ATTEMPT: start a shard in the background. Job control gives it its own process group
@@ -284,44 +302,57 @@ reap() {
   done
 }
 
-# on_signal NAME: stop launching and pass the signal on; each further one is harder.
+# on_signal NAME: the first signal stops the launching, and goes on to the shards once the ledger has it in writing;
+# each further one is harder, and at once. What comes within a second is an echo, and so is a second hang-up:
+# timeout(1) and a terminal that closes send theirs twice.
 on_signal() {
+  local now=${EPOCHREALTIME:-$SECONDS.000000}
+  now=${now//[!0-9]/} # the decimal point is the locale's
+  if ((HARDNESS > 0)) && { [[ $1 == HUP ]] || ((now >= HEARD && now - HEARD <= 1000000)); }; then return; fi
+  HEARD=$now
   SIGNAL=${SIGNAL:-$1}
   HARDNESS=$((HARDNESS + 1))
-  say "stop    SIG$1: launching stops, ${#RUNNING[@]} shards are asked to clean up; once more is harder"
-  stop_shards
+  if ((HARDNESS > 1)); then
+    stop_shards
+    say "stop    SIG$1 again: ${#RUNNING[@]} shards are stopped harder"
+  else
+    say "stop    SIG$1: launching stops, ${#RUNNING[@]} shards are asked to clean up; once more is harder"
+  fi
 }
 
 # stop_shards: INT makes a runner release its pod, TERM ends it, KILL is the last resort. A shard gets each only
 # once: a second INT would interrupt the runner's own clean-up, and its pod would bill on.
 stop_shards() {
-  local -a signals=('' INT TERM KILL)
-  local group hardness=$((HARDNESS > 3 ? 3 : HARDNESS))
+  local -a signals=(INT TERM KILL)
+  local group wanted=$((HARDNESS > CANCELLED ? HARDNESS : CANCELLED))
   for group in "${!RUNNING[@]}" "${ADOPTED[@]}"; do
-    ((${STOPPED[group]:-0} < hardness)) || continue
-    STOPPED[group]=$hardness
-    kill -s "${signals[hardness]}" -- "-$group" 2>/dev/null || true # it may have ended
+    if ((${STOPPED[group]:-0} < (wanted < 3 ? wanted : 3))); then
+      kill -s "${signals[${STOPPED[group]:-0}]}" -- "-$group" 2>/dev/null || true # it may have ended
+      STOPPED[group]=$((${STOPPED[group]:-0} + 1))
+    fi
   done
 }
 
-# report_signal: let the ledger know, once, that a signal stopped us.
+# report_signal: let the ledger know that a signal stopped us. Its answer: the groups of runners that lost their shard.
 report_signal() {
-  if [[ -n $SIGNAL && -z $TOLD ]]; then
-    TOLD=$SIGNAL
-    note signal "$SIGNAL"
-  fi
+  ((HARDNESS > TOLD)) || return 0
+  TOLD=$HARDNESS
+  ask signal "$SIGNAL"
+  adopt
+}
+
+# adopt: take the process groups that the ledger has just named.
+adopt() {
+  # shellcheck disable=SC2206 # numbers
+  [[ $REPLY != stop ]] || ADOPTED=($WORD $REST)
 }
 
 # schedule: at most MAX_PARALLEL shards at once, each launch admitted by the ledger. Sets the exit code.
 schedule() {
-  local stopped=0
   while true; do
     reap
     report_signal
-    if ((HARDNESS > stopped)); then
-      stopped=$HARDNESS
-      stop_shards # also those that were being launched when the signal came
-    fi
+    ((HARDNESS + CANCELLED == 0)) || stop_shards # also those that were being launched when the signal came
     if ((${#RUNNING[@]} < MAX_PARALLEL)); then
       ask next
     elif [[ $REPLY == launch ]]; then
@@ -330,13 +361,22 @@ schedule() {
       ask watch
     fi
     case $REPLY in
-      launch) launch "$WORD" "$REST" ;;
-      adopt) # only a shard was killed, its runner goes on
-        # shellcheck disable=SC2206 # process groups, numbers
-        ADOPTED+=($WORD $REST)
+      launch)
+        CANCELLED=0 # taken back, or nothing would be launched
+        if ((HARDNESS == 0)); then
+          launch "$WORD" "$REST"
+        else
+          note ended "$WORD" "$REST" 1 # before it began
+        fi
         ;;
-      interrupt) HARDNESS=1 ;;
-      end) break ;;
+      stop)
+        CANCELLED=1
+        adopt
+        ;;
+      end)
+        if ((${#RUNNING[@]} == 0)); then break; fi
+        rest
+        ;;
       *) rest ;;
     esac
   done
@@ -370,14 +410,18 @@ run_sweep() {
   open_ledger "$@"
   [[ -n $ONLY ]] || ((PENDING == 0)) || around before
   schedule
-  [[ -n $ONLY || -n $SIGNAL ]] || ((PENDING == 0)) || around after
+  [[ -n $ONLY ]] || ((PENDING == 0)) || around after
+  if [[ -n $SIGNAL ]] && ((TOLD == 0)); then
+    CODE=$((128 + $(kill -l "$SIGNAL"))) # it came when all was over
+  fi
   [[ -n $ONLY ]] || "$SWEEPTOOL" status "$SWEEP_DIR" --final || true # the table is for people; the code is ours
   exit "$CODE"
 }
 
-# around before|after: the spec's commands around the sweep. One that fails before it starts nothing.
+# around before|after: the spec's commands around the sweep, unless a signal stops us. One that fails before it starts nothing.
 around() {
-  if "$1"; then return; fi
+  [[ -z $SIGNAL ]] || return 0
+  if (leave_ledger && "$1") || [[ -n $SIGNAL ]]; then return; fi
   say "error: a command of '$1:' failed"
   if [[ $1 == before ]]; then exit 2; fi
   if ((CODE == 0)); then CODE=1; fi
