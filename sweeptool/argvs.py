@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from sweeptool import shell
@@ -21,34 +21,30 @@ class Shape:
 
 def shapes(argvs: Sequence[Sequence[str]]) -> tuple[list[Shape], list[list[str]]]:
     """Return the shapes, and for each command line the call that makes it: a shape's name, then its own words."""
-    pieces = [[shell.pieces(word) for word in argv] for argv in argvs]
-    alike: dict[tuple[tuple[str, ...], ...], list[int]] = {}
-    for index, words in enumerate(pieces):
-        alike.setdefault(tuple(tuple(word[1::2]) for word in words), []).append(index)
+    alike: dict[tuple[object, ...], list[int]] = {}
+    for index, argv in enumerate(argvs):
+        marks = [(place, *shell.pieces(word)[1::2]) for place, word in enumerate(argv) if "\0" in word]
+        alike.setdefault((len(argv), *marks), []).append(index)
     found: list[Shape] = []
     calls: list[list[str]] = [[] for _ in argvs]
     for indexes in alike.values():
         name = f"command_{len(found)}"
-        rows = [[literal for word in pieces[index] for literal in word[::2]] for index in indexes]
-        differs = [len(set(column)) > 1 for column in zip(*rows, strict=True)]
-        found.append(Shape(name, tuple(_words(pieces[indexes[0]], differs))))
-        for index, row in zip(indexes, rows, strict=True):
-            own = [literal for literal, differing in zip(row, differs, strict=True) if differing]
-            calls[index] = [name, *own]
+        own: list[Sequence[str]] = []
+        columns = zip(*(argvs[index] for index in indexes), strict=True)
+        found.append(Shape(name, tuple([_word(column, own) for column in columns])))
+        for index, *words in zip(indexes, *own, strict=True):
+            calls[index] = [name, *words]
     return found, calls
 
 
-def _words(pieces: Iterable[Sequence[str]], differs: Iterable[bool]) -> Iterable[str]:
-    differing = iter(differs)
-    number = 0
-    for word in pieces:
-        written = []
-        for place, piece in enumerate(word):
-            if place % 2:
-                written.append(shell.mark(piece))
-            elif next(differing):
-                number += 1
-                written.append(shell.parameter(number))
-            else:
-                written.append(piece)
-        yield "".join(written)
+def _word(column: Sequence[str], own: list[Sequence[str]]) -> str:
+    """Return one word of a shape from all that stand in its place; append to ``own`` what differs between them."""
+    if len(set(column)) == 1:
+        return column[0]
+    if "\0" not in column[0]:
+        own.append(column)
+        return shell.parameter(len(own))
+    literals = zip(*(shell.pieces(word)[::2] for word in column), strict=True)
+    first, *rest = [_word(literal, own) for literal in literals]
+    marks = map(shell.mark, shell.pieces(column[0])[1::2])
+    return first + "".join(mark + literal for mark, literal in zip(marks, rest, strict=True))

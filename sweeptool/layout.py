@@ -93,7 +93,7 @@ class SweepDir:
         return self.path / "cells"
 
     def attempt(self, cell_id: str, number: int) -> AttemptDir:
-        return AttemptDir(self.cells / cell_id / f"attempt-{number}")
+        return AttemptDir(self.path.joinpath("cells", cell_id, f"attempt-{number}"))
 
 
 def sweeps_root(project: Path) -> Path:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from decimal import ROUND_HALF_UP, Decimal, InvalidOperation
+from functools import lru_cache
 
 MICRO = 1_000_000
 _NUMBERS = (int, Decimal, float)
@@ -42,6 +43,7 @@ def measured(value: object) -> int | None:
         return None
 
 
+@lru_cache(maxsize=4096)  # a sweep's cells share few prices and bounds
 def text(micro: int) -> str:
     """Return micro-dollars as exact decimal text with at least two places: ``0.75``, ``0.000061``."""
     sign = "-" if micro < 0 else ""

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
-from sweeptool import manifest, measures, money, rundir
+from sweeptool import lines, manifest, measures, money, rundir
 from sweeptool.errors import SweepError
 from sweeptool.frozen import Frozen, Job
 from sweeptool.layout import AttemptDir
@@ -60,8 +61,7 @@ def settle(
         found = None
     cost = found.cost if found else 0 if verdict.free else None
     wall = found.wall_seconds if found else None
-    logs = [where.stdout, where.stderr, *(measures.logs(run_dir) if run_dir else [])]
-    rate = measures.units_per_second(run_dir, logs, wall, frozen.sweep["units"]) if verdict.state == SUCCEEDED else None
+    rate = _rate(frozen, where, run_dir, wall) if verdict.state == SUCCEEDED else None
     state_name = verdict.state
     if state.request == "cancelled" and state_name == INTERRUPTED:
         state_name = CANCELLED
@@ -103,15 +103,20 @@ def _inferred(found: Manifest | None, attempt: Attempt) -> int | None:
 
 def _exit_code(where: AttemptDir) -> int | None:
     try:
-        text = where.exit.read_text()
-    except (OSError, UnicodeDecodeError):
+        text = lines.small(str(where.exit)) or b""
+    except OSError:
         return None
-    return int(text) if text.endswith("\n") and text.strip().isdecimal() else None
+    return int(text) if text.endswith(b"\n") and text.strip().isdigit() else None
 
 
 def _run_dir(where: AttemptDir, project: Path) -> Path | None:
     found = rundir.first(where.stdout)
     return None if found is None else project / found
+
+
+def _rate(frozen: Frozen, where: AttemptDir, run_dir: Path | None, wall: Decimal | None) -> float | None:
+    logs = [where.stdout, where.stderr, *(measures.logs(run_dir) if run_dir else [])]
+    return measures.units_per_second(run_dir, logs, wall, frozen.sweep["units"])
 
 
 def _manifest(run_dir: Path | None, frozen: Frozen) -> tuple[Manifest | None, str]:

@@ -64,6 +64,7 @@ class Selection:
         """Return the rows with what include adds: keys to those that match, and further rows at the end."""
         made: list[dict[Slot, Any]] = [dict(row) for row in rows] if self.axes else []
         extra: list[Row] = []
+        seen: set[frozenset[tuple[Slot, Any]]] = set()  # the rows of extra
         varied = {slot for axis in self.axes for slot in axis.slots}
         for number, entry in enumerate(entries):
             at = f"{path}[{number}]"
@@ -77,8 +78,10 @@ class Selection:
                 self.add(matching, added, entry, at)
                 continue
             further = wanted if matching else self.completed(wanted, entry, at)
-            if matching or further in extra:
+            whole = frozenset(further.items())
+            if matching or whole in seen:
                 self.report.error(entry, at, "adds nothing: such a combination is there already")
+            seen.add(whole)
             extra.append(further)
         return [*(made if self.axes or entries else rows), *extra]
 
