@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from sweeptool.errors import SweepError
-from sweeptool.runners import gpus, pods
+from sweeptool.runners.runpod import gpus, pods
 
 _BASH = (4, 4)
 _FILES = 256  # open files that a driver of a few dozen shards is happy with

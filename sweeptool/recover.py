@@ -16,8 +16,8 @@ from sweeptool.layout import SweepDir
 from sweeptool.ledger import hold, liveness
 from sweeptool.ledger.book import Book
 from sweeptool.ledger.state import LOST, RUNNING, Attempt
-from sweeptool.runners import pods
-from sweeptool.runners.pods import Pod, Rented
+from sweeptool.runners.runpod import pods
+from sweeptool.runners.runpod.pods import Pod, Rented
 
 NO_POD, UNKNOWN = "no pod", "unknown"
 

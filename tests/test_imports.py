@@ -33,7 +33,12 @@ HOMES = {
     "click": ("cli", "cli.*"),
     "rich": ("cli", "cli.*", "live"),
     "jinja2": ("render", "report", "report.*"),
-    "yaml": ("spec.*", "runners.template", "runners.jobconfig", "runners.verdicts"),  # the last three: job configs
+    "yaml": (
+        "spec.*",
+        "runners.runpod.template",
+        "runners.runpod.jobconfig",
+        "runners.runpod.verdicts",
+    ),  # the last three: job configs
     "pandas": ("frame", "analysis", "analysis.*", "report", "report.*", "collect"),
     "tabulate": ("tables", "planview", "statusview"),
     "psutil": ("ledger.liveness",),

@@ -11,7 +11,7 @@ import pytest
 
 from sweeptool import cells, money
 from sweeptool import spec as specs
-from sweeptool.runners.runpod import RUNNER
+from sweeptool.runners.runpod.runner import RUNNER
 from sweeptool.spec.model import Spec
 
 JOB = """

@@ -14,9 +14,9 @@ from hypothesis import strategies as st
 
 from sweeptool.errors import SweepError
 from sweeptool.layout import AttemptDir
-from sweeptool.runners import jobconfig
-from sweeptool.runners import template as templates
-from sweeptool.runners.runpod import RUNNER
+from sweeptool.runners.runpod import jobconfig
+from sweeptool.runners.runpod import template as templates
+from sweeptool.runners.runpod.runner import RUNNER
 
 TEMPLATE = """
 name: lora-{seed}

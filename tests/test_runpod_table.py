@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from sweeptool.errors import SweepError
-from sweeptool.runners import gpus
+from sweeptool.runners.runpod import gpus
 
 
 def table(project: Path, own: str = "") -> gpus.Table:

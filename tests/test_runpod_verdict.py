@@ -11,8 +11,8 @@ import pytest
 from sweeptool import manifest
 from sweeptool.layout import MANIFEST, AttemptDir
 from sweeptool.runners.base import Evidence, Verdict
-from sweeptool.runners.reasons import REASONS
-from sweeptool.runners.runpod import RUNNER
+from sweeptool.runners.runpod.reasons import REASONS
+from sweeptool.runners.runpod.runner import RUNNER
 
 TRACE = 'Traceback (most recent call last):\n  File "runpod_deploy/cli.py", line 351, in _cmd_run\n    run_job(\n'
 CREATE = (

@@ -1,4 +1,4 @@
-"""A runner's name goes in, its module is imported and the Runner comes out. A new runner is one module, one line."""
+"""A runner's name goes in, its module is imported and the Runner comes out. A new runner: one module, one line."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ TYPE_CHECKING = False  # not typing's: its import would cost every local run 3 m
 if TYPE_CHECKING:
     from sweeptool.runners.base import Runner
 
-_MODULES = {"local": "local", "command": "command", "runpod-deploy": "runpod"}
+_MODULES = {"local": "local", "command": "command", "runpod-deploy": "runpod.runner"}
 
 
 class _Runners(Mapping[str, "Runner"]):

@@ -19,7 +19,12 @@ ATTEMPT = "\0attempt\0"
 ATTEMPT_DIR = "\0attempt_dir\0"
 SWEEPTOOL = "\0sweeptool\0"
 SWEEP_DIR = "\0sweep_dir\0"
-MARKS = {ATTEMPT: "{attempt}", ATTEMPT_DIR: "{attempt_dir}", SWEEPTOOL: "sweeptool", SWEEP_DIR: "{sweep_dir}"}  # as a person reads them
+MARKS = {
+    ATTEMPT: "{attempt}",
+    ATTEMPT_DIR: "{attempt_dir}",
+    SWEEPTOOL: "sweeptool",
+    SWEEP_DIR: "{sweep_dir}",
+}  # as a person reads them
 
 
 @dataclass(frozen=True, slots=True)

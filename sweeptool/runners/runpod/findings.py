@@ -15,11 +15,12 @@ from typing import Any
 
 from sweeptool.layout import EVENTS
 from sweeptool.manifest import Manifest
-from sweeptool.runners import pods
 from sweeptool.runners.base import Evidence
+from sweeptool.runners.runpod import pods
 
 _REMOTE = re.compile(
-    r"^(?:RuntimeError: remote log contains failure marker[^\n]*|(?:[\w.]+\.)?RemoteRunError: [^\n]*)(?:\n|$)", re.MULTILINE
+    r"^(?:RuntimeError: remote log contains failure marker[^\n]*|(?:[\w.]+\.)?RemoteRunError: [^\n]*)(?:\n|$)",
+    re.MULTILINE,
 )
 _UNREACHED = re.compile(r"Command '\['rsync'.*exit status (?:12|255)\b")
 

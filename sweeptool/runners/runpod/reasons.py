@@ -10,8 +10,8 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from sweeptool.runners import pods
-from sweeptool.runners.findings import Findings
+from sweeptool.runners.runpod import pods
+from sweeptool.runners.runpod.findings import Findings
 
 _RSYNC_AGAIN = {10, 12, 30, 35, 255}  # sockets, streams, timeouts; the rest are files and disks
 _THERE_MAY_BE = "there may be a pod: see 'sweeptool recover'"

@@ -21,10 +21,10 @@ from typing import Any
 import yaml
 
 from sweeptool.layout import AttemptDir
-from sweeptool.runners import gpus
-from sweeptool.runners import template as templates
-from sweeptool.runners.gpus import Table
-from sweeptool.runners.template import BRACE, Template, escape
+from sweeptool.runners.runpod import gpus
+from sweeptool.runners.runpod import template as templates
+from sweeptool.runners.runpod.gpus import Table
+from sweeptool.runners.runpod.template import BRACE, Template, escape
 
 LIFECYCLES: Mapping[str, str] = {
     "delete": "delete",

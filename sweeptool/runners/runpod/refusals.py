@@ -8,10 +8,10 @@ from collections.abc import Callable, Iterable, Iterator
 from sweeptool import money
 from sweeptool.cells import label
 from sweeptool.errors import Problem, SweepError
-from sweeptool.runners import gpus
-from sweeptool.runners.gpus import Table
-from sweeptool.runners.jobconfig import LIFECYCLES, minutes
-from sweeptool.runners.template import BRACE, BUILTINS, PLACEHOLDER
+from sweeptool.runners.runpod import gpus
+from sweeptool.runners.runpod.gpus import Table
+from sweeptool.runners.runpod.jobconfig import LIFECYCLES, minutes
+from sweeptool.runners.runpod.template import BRACE, BUILTINS, PLACEHOLDER
 from sweeptool.spec.env import is_secret
 from sweeptool.spec.model import Point, Spec
 

@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from sweeptool.errors import Problem, near
-from sweeptool.runners import template as templates
-from sweeptool.runners.template import BUILTINS, Template
+from sweeptool.runners.runpod import template as templates
+from sweeptool.runners.runpod.template import BUILTINS, Template
 from sweeptool.spec.model import Point
 
 _UNIQUE = {"run_dir", "run_id"}  # sweeptool gives each attempt its own

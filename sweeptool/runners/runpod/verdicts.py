@@ -9,10 +9,10 @@ from pathlib import Path
 
 import yaml
 
-from sweeptool.runners import findings
 from sweeptool.runners.base import Evidence, Verdict
-from sweeptool.runners.findings import Findings
-from sweeptool.runners.reasons import JOB, LOCAL, PROVIDER, TRANSPORT, Rule
+from sweeptool.runners.runpod import findings
+from sweeptool.runners.runpod.findings import Findings
+from sweeptool.runners.runpod.reasons import JOB, LOCAL, PROVIDER, TRANSPORT, Rule
 from sweeptool.text import one_line
 
 _SIGNALS: Mapping[int, str] = {129: "hung up", 130: "interrupted", 137: "killed", 143: "terminated"}

@@ -12,11 +12,12 @@ from sweeptool import files, money
 from sweeptool.cells import Cell
 from sweeptool.errors import Problem, SweepError
 from sweeptool.layout import AttemptDir
-from sweeptool.runners import gpus, jobconfig, lint, pods, prices, refusals, verdicts
-from sweeptool.runners import template as templates
+from sweeptool.runners import prices
 from sweeptool.runners.base import ATTEMPT_DIR, SWEEP_DIR, SWEEPTOOL, Evidence, Verdict
-from sweeptool.runners.gpus import Table
-from sweeptool.runners.template import Bounds, Template
+from sweeptool.runners.runpod import gpus, jobconfig, lint, pods, refusals, verdicts
+from sweeptool.runners.runpod import template as templates
+from sweeptool.runners.runpod.gpus import Table
+from sweeptool.runners.runpod.template import Bounds, Template
 from sweeptool.spec import braces
 from sweeptool.spec.model import Point, Retry, Settings, Spec
 

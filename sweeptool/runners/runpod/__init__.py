@@ -1,0 +1,1 @@
+"""All that is particular to ``runpod-deploy``: its provider's names, its job configs, its failures; ``runner`` has the Runner."""
