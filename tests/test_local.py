@@ -20,7 +20,7 @@ from hypothesis import strategies as st
 
 from sweeptool import layout, manifest, money, rundir
 from sweeptool.errors import SweepError
-from sweeptool.runners import process, record
+from sweeptool.runners.local import process, record
 from tests.conftest import Project
 
 LOCAL_RUN = [sys.executable, "-m", "sweeptool", "local-run"]
@@ -315,9 +315,7 @@ def test_time_limit_ends_the_job_and_all_it_started(project):
 
 def test_job_that_ignores_the_request_to_end_is_killed(project, monkeypatch):
     here = project()
-    script = (
-        "from sweeptool.runners import process; process.GRACE = 0.3; import sys; sys.exit(process.main(sys.argv[1:]))"
-    )
+    script = "from sweeptool.runners.local import process; process.GRACE = 0.3; import sys; sys.exit(process.main(sys.argv[1:]))"
     words = ["--max-runtime-seconds", "1", "--", "bash", "-c", "trap '' TERM; echo $$; while :; do sleep 60; done"]
     done = here.run(sys.executable, "-c", script, *words)
     assert done.returncode == 124
@@ -582,7 +580,9 @@ def test_no_two_runs_of_a_burst_share_anything(project):
 
 
 def test_starts_without_the_heavy_modules(project):
-    script = "import sys; from sweeptool.runners import process; process.main(['--', 'true']); print(*sys.modules)"
+    script = (
+        "import sys; from sweeptool.runners.local import process; process.main(['--', 'true']); print(*sys.modules)"
+    )
     loaded = set(project().run(sys.executable, "-c", script).stdout.split())
     assert not loaded & {"click", "dataclasses", "inspect", "pathlib", "subprocess", "typing", "yaml", "pandas"}
 
@@ -600,7 +600,7 @@ def test_job_dies_with_a_runner_that_breaks(project):
     here = project()
     script = """if True:
         import sys
-        from sweeptool.runners import process, record
+        from sweeptool.runners.local import process, record
         record.Record.started = lambda self: 1 / 0
         process.main(["--", "bash", "-c", "echo $$ > pid; sleep 60"])
     """

@@ -50,7 +50,7 @@ def _open_streams() -> None:
 def _dispatch(words: Sequence[str]) -> int:
     """Run the embedded runner directly, since it starts once a cell and click costs it 30 ms; else click."""
     if words[:1] == ["local-run"] and not {"-h", "--help"}.intersection(words[1:2]):
-        from sweeptool.runners import process
+        from sweeptool.runners.local import process
 
         return process.main(words[1:])
     from sweeptool.cli import group

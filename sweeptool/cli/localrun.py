@@ -1,10 +1,10 @@
-"""``sweeptool local-run``: the embedded single-job runner, listed and explained here, run by runners.process."""
+"""``sweeptool local-run``: the embedded single-job runner, listed and explained here, run by runners.local.process."""
 
 from __future__ import annotations
 
 import click
 
-from sweeptool.runners import process
+from sweeptool.runners.local import process
 
 
 @click.command(

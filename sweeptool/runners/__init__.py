@@ -9,7 +9,7 @@ TYPE_CHECKING = False  # not typing's: its import would cost every local run 3 m
 if TYPE_CHECKING:
     from sweeptool.runners.base import Runner
 
-_MODULES = {"local": "local", "command": "command", "runpod-deploy": "runpod.runner"}
+_MODULES = {"local": "local.runner", "command": "command", "runpod-deploy": "runpod.runner"}
 
 
 class _Runners(Mapping[str, "Runner"]):

@@ -10,8 +10,8 @@ import time
 from collections.abc import Sequence
 
 from sweeptool import money
-from sweeptool.runners import job
-from sweeptool.runners.record import Record
+from sweeptool.runners.local import job
+from sweeptool.runners.local.record import Record
 
 ARTIFACTS = os.path.join("artifacts", "local")
 GRACE = 5.0  # seconds between asking a job to end and killing it; not billed

@@ -7,7 +7,7 @@ import select
 import time
 from datetime import UTC, datetime
 
-from sweeptool.runners import job
+from sweeptool.runners.local import job
 
 # layout has these names too; importing it would cost each cell 20 ms, so a test compares them instead.
 MANIFEST = "runpod_deploy_pull_manifest.json"
