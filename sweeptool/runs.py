@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal
+from functools import partial
+from typing import TYPE_CHECKING, Any
 
-from sweeptool import layout, manifest
+from sweeptool import layout, manifest, walk
+from sweeptool.crew import crew
 from sweeptool.errors import SweepError
-from sweeptool.frozen import Job
-from sweeptool.ledger.state import Attempt
 from sweeptool.manifest import Manifest
-from sweeptool.walk import Skipped, files
+from sweeptool.walk import Skipped
+
+if TYPE_CHECKING:  # a tree without a sweep needs neither the plan nor the ledger
+    from sweeptool.frozen import Job
+    from sweeptool.ledger.state import Attempt
 
 SUCCEEDED, FAILED, INTERRUPTED, UNKNOWN = "succeeded", "failed", "interrupted", "unknown"
 
@@ -121,15 +126,35 @@ class Found:
 
 def under(root: str, name: str = layout.MANIFEST) -> Found:
     """Return every run under ``root`` whose manifest is called ``name``. Raises SweepError for a missing root."""
+    walk.check(root)
     found = Found()
-    _collect(files(root, name, found.skipped), found)
+    links: list[str] = []
+    paths, directories = walk.top(root, name, links, found.skipped)
+    _collect(paths, found)
+    for manifests, skipped, oddities, more in crew(partial(_part, name), directories):
+        found.runs += [from_manifest(manifest.unpacked(values)) for values in manifests]
+        found.skipped += [Skipped(*pair) for pair in skipped]
+        found.oddities += oddities
+        links += more
+    _collect(walk.linked(root, name, links, found.skipped), found)
+    _drop_copies(found)
     return found
+
+
+def _part(name: str, directories: Sequence[str]) -> tuple[list[Any], list[Any], list[str], list[str]]:
+    """Return the manifests in and under ``directories``, what was left out, what is odd, and the links met."""
+    found = Found()
+    links: list[str] = []
+    paths = walk.below(directories, name, links, found.skipped)
+    manifests = [manifest.packed(one) for path in paths if (one := load(path, found))]
+    return manifests, [tuple(pair) for pair in found.skipped], found.oddities, links
 
 
 def of_files(paths: Iterable[str]) -> Found:
     """Return the runs of these manifest files; one that cannot be read is left out, with why."""
     found = Found()
     _collect(paths, found)
+    _drop_copies(found)
     return found
 
 
@@ -163,18 +188,7 @@ def from_manifest(one: Manifest) -> Run:
 
 
 def _collect(paths: Iterable[str], found: Found) -> None:
-    names: set[str] = set()
-    named = 0
-    for path in paths:
-        one = load(path, found)
-        if one is None:
-            continue
-        found.runs.append(from_manifest(one))
-        if one.run_id:
-            names.add(one.run_id)
-            named += 1
-    if len(names) < named:
-        _drop_copies(found)
+    found.runs += [from_manifest(one) for path in paths if (one := load(path, found))]
 
 
 def _drop_copies(found: Found) -> None:
@@ -182,6 +196,9 @@ def _drop_copies(found: Found) -> None:
 
     It is one run where the pod is one too, or, where there was none, where both were written at one instant.
     """
+    names = [run.manifest.run_id for run in found.runs if run.manifest and run.manifest.run_id]
+    if len(set(names)) == len(names):
+        return
     groups: dict[tuple[str, str], list[Manifest]] = {}
     for run in found.runs:
         one = run.manifest
