@@ -407,6 +407,28 @@ def test_job_dies_with_a_runner_that_is_killed_without_a_word(project):
     assert all(map(gone, pids))
 
 
+@pytest.mark.parametrize("name", ["INT", "TERM", "HUP", "KILL"])
+def test_signal_to_the_guardian_costs_neither_the_manifest_nor_the_exit_code(project, name):
+    here = project()
+    started = start(here, "--", "bash", "-c", "echo ready; sleep 1; exit 3")
+    children = Path(f"/proc/{started.pid}/task/{started.pid}/children").read_text().split()
+    (guardian,) = [int(pid) for pid in children if os.getsid(int(pid)) == int(pid)]
+    os.kill(guardian, signal.Signals[f"SIG{name}"])
+    assert started.wait(10) == 3
+    assert written(started.said)["local"]["exit_code"] == 3
+
+
+def test_job_dies_with_a_runner_that_is_killed_though_its_guardian_was_interrupted(project):
+    here = project()
+    started = start(here, "--", "bash", "-c", "echo $$; echo ready; sleep 60")
+    for pid in Path(f"/proc/{started.pid}/task/{started.pid}/children").read_text().split():
+        if os.getsid(int(pid)) == int(pid):
+            os.kill(int(pid), signal.SIGINT)
+    started.kill()
+    started.wait(10)
+    assert gone(int(started.said.splitlines()[1]))
+
+
 def test_nothing_of_a_finished_run_is_left_running(project):
     here = project()
     mark = {"SWEEPTOOL_TEST_MARK": str(here.path)}

@@ -65,7 +65,7 @@ class Watch:
 
     def __exit__(self, failure: type[BaseException] | None, *_: object) -> None:
         if failure is None:
-            os.write(self._guard, b".")  # all is well: the guardian may go
+            write(self._guard, b".")  # all is well: the guardian may go, if it has not gone
         os.close(self._guard)
 
     def start(self, argv: list[str], environment: dict[str, str]) -> OSError | None:
@@ -93,7 +93,7 @@ class Watch:
             os.close(out_end)
             os.close(err_end)
         self._group = pid
-        os.write(self._guard, b"%d " % pid)
+        write(self._guard, b"%d " % pid)
         if self._limit is not None:
             signal.setitimer(signal.ITIMER_REAL, self._limit)
         if self._reason:  # a signal came before there was anything to stop
@@ -196,6 +196,8 @@ def _guardian() -> int:
         os.close(reader)
         return writer
     os.setsid()  # or it would die of the same killpg
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):  # who stops a job may signal all that belongs to it
+        signal.signal(number, signal.SIG_IGN)
     null = os.open(os.devnull, os.O_RDWR)
     for stream in range(3):
         os.dup2(null, stream)
