@@ -15,6 +15,7 @@ from sweeptool.ledger import spacing
 
 NOON = 1_772_366_400.0  # 2026-03-01T12:00:00Z
 STAMP = "20260301T120000Z"
+NEXT = AttemptDir(Path("/project/attempt-2"))
 
 
 def launched(project: Path, *, at: float, said: str | None = None, ended: bool = False) -> Path:
@@ -43,7 +44,7 @@ def launched(project: Path, *, at: float, said: str | None = None, ended: bool =
 )
 def test_second_that_the_last_run_dir_names_is_taken(tmp_path, later, clear):
     turn = launched(tmp_path, at=NOON - 2, said=f"RUN_DIR=/x/{STAMP}\n")
-    assert spacing.clear(turn, NOON + later) is clear
+    assert spacing.clear(turn, NEXT, NOON + later) is clear
 
 
 @pytest.mark.parametrize(
@@ -58,25 +59,30 @@ def test_second_that_the_last_run_dir_names_is_taken(tmp_path, later, clear):
 )
 def test_launch_that_has_not_said_its_run_dir_is_waited_for(tmp_path, later, ended, clear):
     turn = launched(tmp_path, at=NOON, ended=ended)
-    assert spacing.clear(turn, NOON + later) is clear
+    assert spacing.clear(turn, NEXT, NOON + later) is clear
 
 
 def test_run_dir_without_a_stamp_counts_by_the_time_of_its_launch(tmp_path):
     turn = launched(tmp_path, at=NOON + 0.2, said="RUN_DIR=/x/out\n")
-    assert not spacing.clear(turn, NOON + 0.9)
-    assert spacing.clear(turn, NOON + 1.1)
+    assert not spacing.clear(turn, NEXT, NOON + 0.9)
+    assert spacing.clear(turn, NEXT, NOON + 1.1)
 
 
 @pytest.mark.parametrize("text", ["", "{", "[]", '{"attempt": 7}', '{"attempt": "/x", "at": "noon"}', "\0" * 64])
 def test_note_that_says_nothing_holds_nobody(tmp_path, text):
     with spacing.turn(tmp_path) as turn:
         turn.write_text(text)
-        assert spacing.clear(turn, NOON)
+        assert spacing.clear(turn, NEXT, NOON)
+
+
+def test_attempt_that_was_noted_and_then_found_no_room_does_not_wait_for_itself(tmp_path):
+    turn = launched(tmp_path, at=NOON)
+    assert spacing.clear(turn, AttemptDir(tmp_path / "attempt-1"), NOON + 0.1)
 
 
 def test_first_launch_of_a_project(tmp_path):
     with spacing.turn(tmp_path) as turn:
-        assert spacing.clear(turn, NOON)
+        assert spacing.clear(turn, NEXT, NOON)
 
 
 def test_processes_that_launch_at_once_never_share_a_second(tmp_path):
@@ -90,7 +96,7 @@ attempt = AttemptDir(project / name)
 attempt.path.mkdir()
 while True:
     with spacing.turn(project) as turn:
-        if spacing.clear(turn, time.time()):
+        if spacing.clear(turn, attempt, time.time()):
             spacing.record(turn, attempt, time.time())
             break
     time.sleep(0.01)

@@ -38,11 +38,11 @@ def following(desk: Desk, *, room: bool) -> str:
         return _decided(desk, room=room)
 
 
-def ended(desk: Desk, index: int, number: int, status: int) -> None:
-    """Take note that the shard of an attempt ended with ``status``."""
+def ended(desk: Desk, index: int, number: int) -> None:
+    """Take note that the shard of an attempt ended."""
     attempt = desk.book.state.attempt(desk.frozen.jobs[index].id, number)
     if attempt is not None and attempt.state == RUNNING:
-        endings.ended(desk, attempt, status)
+        endings.ended(desk, attempt)
 
 
 def interrupted(desk: Desk, name: str) -> str:
@@ -64,6 +64,9 @@ def news(desk: Desk) -> bool:
 
 def _decided(desk: Desk, *, room: bool) -> str:
     now = time.monotonic()
+    if desk.told and desk.book.state.request is None:
+        desk.told = False
+        desk.requeue()
     index = desk.pending.head(now)
     job = None if index is None else desk.frozen.jobs[index]
     decision = decide(desk.book.state, desk.rules, job, desk.own(), signal=desk.signal, told=desk.told)
@@ -71,7 +74,7 @@ def _decided(desk: Desk, *, room: bool) -> str:
         desk.told = True
         return _stop(desk)
     if isinstance(decision, End):
-        late = desk.unsettled or (not decision.why and desk.pending)
+        late = (desk.unsettled and not desk.signal) or (not decision.why and desk.pending)
         return "wait" if late else _end(desk, decision)
     if isinstance(decision, Wait):
         desk.hold(decision.why, job)
@@ -92,13 +95,16 @@ def _stop(desk: Desk) -> str:
 
 def _end(desk: Desk, decision: End) -> str:
     state = desk.book.state
-    code = decision.code
-    if not decision.why:
-        code = 0 if all(state.succeeded(job.id) for job in desk.scope) else FAILED
-    if decision.why == "budget" and (index := desk.pending.head(time.monotonic())) is not None:
+    code, why = decision.code, decision.why
+    done = all(state.succeeded(job.id) for job in desk.scope)
+    if (done and why == "requested") or (not desk.pending and why == "streak"):
+        why = ""  # it came to its end all the same
+    if not why:
+        code = 0 if done else FAILED
+    if why == "budget" and (index := desk.pending.head(time.monotonic())) is not None:
         job = desk.frozen.jobs[index]
         desk.hold(refused(state, desk.rules, job), job)
-    stopped: list[dict[str, object]] = [{"event": "stopped", "why": decision.why}] if decision.why else []
+    stopped: list[dict[str, object]] = [{"event": "stopped", "why": why}] if why else []
     if desk.whole:
         desk.quietly(*stopped, {"event": "closed", "exit_code": code})
     return f"end {code}"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import fcntl
 import os
 import secrets
@@ -39,13 +40,9 @@ class Book:
     @contextmanager
     def writing(self) -> Iterator[State]:
         """Hold the journal, up to date, until the block ends; other writers wait."""
-        handle = os.open(self.sweep.lock, os.O_RDWR | os.O_CREAT, 0o644)
-        try:
-            fcntl.flock(handle, fcntl.LOCK_EX)
+        with _locked(self.sweep):
             self.refresh()
             yield self.state
-        finally:
-            os.close(handle)
 
     def refresh(self) -> None:
         """Fold in what was appended since, by whomever."""
@@ -103,19 +100,28 @@ def install(sweep: SweepDir, driver: Path) -> Frozen:
     plan, text = frozen.from_driver(driver)
     try:
         sweep.cells.mkdir(parents=True, exist_ok=True)
-        files.replace(sweep.plan, text)
-        if not (sweep.driver.exists() and sweep.driver.samefile(driver)):
-            files.replace(sweep.driver, driver.read_bytes())
-        if not sweep.sweep_id.exists():
-            files.replace(sweep.sweep_id, (_new_id(plan.name, sweep.path.parent) + "\n").encode())
-        journal.append(sweep.ledger, [], sync=False)
+        with _locked(sweep):
+            files.replace(sweep.plan, text)
+            if not (sweep.driver.exists() and sweep.driver.samefile(driver)):
+                files.replace(sweep.driver, driver.read_bytes())
+            if not sweep.sweep_id.exists():
+                files.replace(sweep.sweep_id, (_new_id(plan.name, sweep.path.parent) + "\n").encode())
+            journal.append(sweep.ledger, [], sync=False)
     except OSError as error:
-        raise SweepError(
-            Problem(
-                f"cannot be written: {error.strerror}", source=str(error.filename or sweep.path), remedy="allow writing"
-            )
-        ) from error
+        remedy = "make room" if error.errno in (errno.ENOSPC, errno.EDQUOT) else "allow writing"
+        place = str(error.filename or sweep.path)
+        raise SweepError(Problem(f"cannot be written: {error.strerror}", source=place, remedy=remedy)) from error
     return plan
+
+
+@contextmanager
+def _locked(sweep: SweepDir) -> Iterator[None]:
+    handle = os.open(sweep.lock, os.O_RDWR | os.O_CREAT, 0o644)
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(handle)
 
 
 def _new_id(name: str, sweeps: Path) -> str:

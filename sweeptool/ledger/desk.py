@@ -12,7 +12,7 @@ from sweeptool.ledger import voice
 from sweeptool.ledger.admission import Rules, refused
 from sweeptool.ledger.book import Book
 from sweeptool.ledger.pending import Pending
-from sweeptool.ledger.state import RUNNING, Attempt
+from sweeptool.ledger.state import CANCELLED, INTERRUPTED, RUNNING, Attempt
 from sweeptool.runners.base import Runner
 from sweeptool.spec.model import Retry
 
@@ -34,25 +34,40 @@ class Desk:
     pending: Pending = field(default_factory=Pending)
     jobs: dict[str, Job] = field(default_factory=dict)
     adopted: dict[tuple[str, int], float] = field(default_factory=dict)  # attempt -> when it was last looked for
-    unsettled: list[tuple[Attempt, int | None]] = field(default_factory=list)  # ended, not yet on the disk
+    others: dict[tuple[str, int], tuple[float, bool]] = field(default_factory=dict)  # -> when looked for, was it over
+    unsettled: list[Attempt] = field(default_factory=list)  # ended, not yet on the disk
     signal: int = 0
     fatal: int = 0  # the exit code of an error that no cell caused
     told: bool = False  # the shards know of a cancellation
     last_launch: float = float("-inf")
     held_for: str = ""
 
+    def answers_for(self, cell: str) -> bool:
+        """Say whether a cell is this driver's to launch, by its id."""
+        return cell in self.jobs if self.whole else any(job.id == cell for job in self.scope)
+
     def own(self) -> int:
-        """Return how many attempts in flight this driver answers for."""
+        """Return how many attempts in flight this driver answers for; all of them, or its one cell's.
+
+        When a signal has come, those that ended and found no room on the disk are left to the next driver.
+        """
         running = self.book.state.running
-        if self.whole:
-            return len(running)
-        mine = {job.id for job in self.scope}
-        return sum(cell in mine for cell, _ in running)
+        own = len(running) if self.whole else sum(self.answers_for(cell) for cell, _ in running)
+        return own - len(self.unsettled) if self.signal else own
 
     def missing(self, job: Job) -> bool:
         """Say whether a cell still has to be launched."""
         last = self.book.state.last(job.id)
         return last is None or (last.state != RUNNING and not self.book.state.succeeded(job.id))
+
+    def requeue(self) -> None:
+        """Queue what a cancellation stopped, now that it was taken back."""
+        queued = self.pending.indexes()
+        for job in self.scope:
+            last = self.book.state.last(job.id)
+            stopped = last is not None and last.state in (CANCELLED, INTERRUPTED)
+            if stopped and job.index not in queued and self.missing(job):
+                self.pending.put(job.index, 0)
 
     def hold(self, why: str, job: Job | None = None) -> None:
         """Say once why nothing is launched, and keep the numbers of a refusal of ``job`` in the journal."""

@@ -14,6 +14,8 @@ from sweeptool.ledger.settlement import Settlement
 from sweeptool.ledger.state import RUNNING, Attempt, settled_event
 
 _GRACE = 900.0  # seconds beyond its time limit for which another host's attempt is believed to clean up
+_OTHERS = 3.0  # seconds between two looks at attempts that other drivers answer for
+_OVER = (liveness.DEAD, liveness.UNSTARTED)
 _LOOK = 2.0  # seconds between two looks for the processes of an adopted attempt
 
 
@@ -24,16 +26,16 @@ def meet(desk: Desk, attempt: Attempt) -> None:
     if found in (liveness.ALIVE, liveness.REMOTE):
         _adopt(desk, attempt, found)
     else:
-        settle(desk, attempt, where, None)
+        settle(desk, attempt, where)
 
 
-def ended(desk: Desk, attempt: Attempt, status: int) -> None:
-    """Settle an attempt whose shard ended with ``status``; adopt it where only the shard was killed."""
+def ended(desk: Desk, attempt: Attempt) -> None:
+    """Settle an attempt whose shard ended; adopt it where only the shard was killed."""
     where = desk.book.where(attempt)
     if not where.exit.exists() and liveness.look(where, desk.book.marker(attempt)) == liveness.ALIVE:
         _adopt(desk, attempt, liveness.ALIVE)
     else:
-        settle(desk, attempt, where, status)
+        settle(desk, attempt, where)
 
 
 def look_around(desk: Desk) -> None:
@@ -47,29 +49,48 @@ def look_around(desk: Desk) -> None:
         where = desk.book.where(attempt)
         if where.exit.exists() or (now - looked > _LOOK and _gone(desk, attempt, where)):
             del desk.adopted[key]
-            settle(desk, attempt, where, None)
+            settle(desk, attempt, where)
+    if not desk.whole:
+        _look_at_others(desk, now)
     waiting, desk.unsettled = desk.unsettled, []
-    for attempt, status in waiting:
-        settle(desk, attempt, desk.book.where(attempt), status)
+    for attempt in waiting:
+        settle(desk, attempt, desk.book.where(attempt))
 
 
-def settle(desk: Desk, attempt: Attempt, where: AttemptDir, status: int | None) -> None:
+def settle(desk: Desk, attempt: Attempt, where: AttemptDir) -> None:
     """Record what an attempt that is over was; queue its cell again where that is due."""
     job = desk.jobs.get(attempt.cell) or desk.frozen.orphan(attempt.cell, attempt.index)
     with desk.book.writing() as state:
         if attempt.state != RUNNING:
             return
         found = settlement.settle(desk.frozen, desk.runner, state, attempt, job, where, desk.project)
-        again = retrying.after(desk.retry, state, attempt.cell, found.fields)
+        stopping = bool(desk.signal or state.request)
+        again = retrying.after(desk.retry, state, attempt, found.fields, stopping=stopping)
         try:
             desk.book.record(*_events(attempt, job, found, again))
         except SweepError as error:
-            desk.unsettled.append((attempt, status))
+            desk.unsettled.append(attempt)
             desk.hold(str(error))
             return
-    if again is not None and attempt.cell in desk.jobs:
+    if again is not None and desk.answers_for(attempt.cell):
         desk.pending.put(job.index, time.monotonic() + again)
     desk.say(voice.settled(desk.frozen, desk.book.state, attempt, job, again))
+
+
+def _look_at_others(desk: Desk, now: float) -> None:
+    """Settle other cells' attempts that are over and stay unsettled: whoever launched them is gone as well.
+
+    Under make or parallel a single cell would wait for their money and their slots for ever.
+    """
+    for key, attempt in list(desk.book.state.running.items()):
+        since, over = desk.others.setdefault(key, (now, False))
+        if desk.answers_for(attempt.cell) or now - since < _OTHERS:
+            continue
+        where = desk.book.where(attempt)
+        seen = where.exit.exists() or liveness.look(where, desk.book.marker(attempt)) in _OVER
+        desk.others[key] = (now, seen)
+        if seen and over:  # its own driver has had the time in between
+            settle(desk, attempt, where)
 
 
 def _adopt(desk: Desk, attempt: Attempt, found: str) -> None:

@@ -27,10 +27,10 @@ def launch(desk: Desk, job: Job, now: float) -> str:
         _make(where)
         if desk.runner.spaced:
             with spacing.turn(desk.project) as turn:
-                if not spacing.clear(turn, time.time()):
+                if not spacing.clear(turn, where, time.time()):
                     return "wait"
+                spacing.record(turn, where, time.time())  # first: what is admitted is launched, whatever happens
                 _admit(desk, job, number, where)
-                spacing.record(turn, where, time.time())
         else:
             _admit(desk, job, number, where)
     except OSError as error:

@@ -21,6 +21,10 @@ class Pending:
     def __len__(self) -> int:
         return len(self.ready) + len(self.later)
 
+    def indexes(self) -> set[int]:
+        """Return what is queued, ready or not."""
+        return {*self.ready, *(index for _, index in self.later)}
+
     def put(self, index: int, at: float) -> None:
         """Queue a cell that may not start before ``at``."""
         heapq.heappush(self.later, (at, index))

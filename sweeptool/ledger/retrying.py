@@ -5,23 +5,33 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from sweeptool.ledger.state import FAILED, LOST, State
+from sweeptool.ledger.state import FAILED, INTERRUPTED, LOST, Attempt, State
 from sweeptool.spec.model import Retry
 
 _LOSSES = 3  # launches of one cell by one driver, where each is lost through no fault of the cell
 
 
-def after(retry: Retry, state: State, cell: str, fields: Mapping[str, Any]) -> float | None:
-    """Return the delay before the next attempt of ``cell``; ``fields`` are those of its ``settled`` event."""
-    reason = fields["reason"]
-    if fields["state"] == LOST or reason in ("not_started", "collision"):
-        launches = state.launches.get(cell, 0)
+def after(retry: Retry, state: State, attempt: Attempt, fields: Mapping[str, Any], *, stopping: bool) -> float | None:
+    """Return the delay before the next attempt of a cell; ``fields`` are those of its ``settled`` event.
+
+    ``stopping`` says that a signal or a wish has stopped this driver.
+    """
+    if _blameless(attempt, fields, stopping=stopping):
+        launches = state.launches.get(attempt.cell, 0)
         return 0 if launches < max(retry.max_attempts, _LOSSES) else None
-    wanted = fields["transient"] if retry.on is None else named(reason, retry.on)
-    tries = state.tries.get(cell, 0)
+    wanted = fields["transient"] if retry.on is None else named(fields["reason"], retry.on)
+    tries = state.tries.get(attempt.cell, 0)
     if fields["state"] != FAILED or fields["halt"] or not wanted or tries >= retry.max_attempts:
         return None
     return retry.delay
+
+
+def _blameless(attempt: Attempt, fields: Mapping[str, Any], *, stopping: bool) -> bool:
+    """Say whether the cell had no part in how it ended: lost, never begun, or stopped by an earlier driver."""
+    if fields["state"] == LOST or fields["reason"] in ("not_started", "collision"):
+        return True
+    stopped = attempt.interrupted or fields["exit_code"] is None
+    return fields["state"] == INTERRUPTED and stopped and not stopping
 
 
 def named(reason: str, words: Sequence[str]) -> bool:

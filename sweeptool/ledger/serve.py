@@ -1,6 +1,6 @@
 """Lines on stdin go in; one line of answer to each question comes out.
 
-Questions are ``next`` (a slot is free), ``watch`` (none is) and ``signal NAME``; ``ended INDEX ATTEMPT STATUS`` is a
+Questions are ``next`` (a slot is free), ``watch`` (none is) and ``signal NAME``; ``ended INDEX ATTEMPT`` is a
 report, which gets no answer. This is the coprocess behind a driver. While it asks nothing, the ledger wakes it with
 SIGUSR1 where there is news, and once a second in any case, so that a wake-up that was missed costs a second.
 """
@@ -24,6 +24,7 @@ from sweeptool.ledger.admission import Rules
 from sweeptool.ledger.book import Book, install
 from sweeptool.ledger.desk import Desk
 from sweeptool.ledger.hold import Hold
+from sweeptool.ledger.journal import Reader
 from sweeptool.runners import RUNNERS
 from sweeptool.spec.model import Retry
 
@@ -75,9 +76,10 @@ def _open(
         raise SweepError(
             Problem(f"cannot be written: {error.strerror}", source=str(sweep.path), remedy="allow writing")
         ) from error
+    amount = None if cap is None else _money(cap)
     plan = install(sweep, driver)
     runner = RUNNERS[plan.sweep["runner"]]
-    book = Book.open(sweep, sync=runner.paid)
+    book = Book(sweep, Reader(sweep.ledger), sync=runner.paid)
     desk = Desk(
         book, plan, runner, Path.cwd(), _rules(plan, max_parallel), _retry(plan), say, plan.sweep["launch_delay"]
     )
@@ -85,12 +87,14 @@ def _open(
         opened = {"event": "opened", "sweep_id": sweep.sweep_id.read_text().strip(), "pid": pid}
         opened |= {"host": socket.gethostname(), "cells": len(plan.jobs), "plan": plan.digest}
         opened |= {"max_cost_usd": plan.sweep["max_cost_usd"], "state": plan.sweep["state"]}
-        if cap is None and plan.max_cost is not None and plan.max_cost != state.plan_cap and state.attempts:
-            book.check_cap(plan.max_cost)
-        if only is None or state.sweep_id is None:
+        replanned = plan.max_cost != state.plan_cap
+        wanted = amount if amount is not None else plan.max_cost if replanned else None
+        if wanted is not None and state.attempts:
+            book.check_cap(wanted)
+        if only is None or state.sweep_id is None or replanned:
             book.record(opened)
-        if cap is not None:
-            book.raise_cap(_money(cap))
+        if amount is not None:
+            book.raise_cap(amount)
     answers.take_over(desk, None if only is None else [only])
     _mention_gone(book, plan)
     if only is None:
@@ -171,8 +175,8 @@ def _said(desk: Desk, line: str) -> str | None:
             return answers.following(desk, room=question == "next")
         case ["signal", name]:
             return answers.interrupted(desk, name)
-        case ["ended", index, number, status]:
-            answers.ended(desk, int(index), int(number), int(status))
+        case ["ended", index, number]:
+            answers.ended(desk, int(index), int(number))
             return None
         case _:
             raise SweepError(f"the ledger was told '{line}'", exit_code=INTERNAL)

@@ -38,19 +38,21 @@ def turn(project: Path) -> Iterator[Path]:
         os.close(handle)
 
 
-def clear(path: Path, now: float) -> bool:
-    """Say whether a launch at ``now`` (seconds since 1970) gets a second of its own."""
+def clear(path: Path, attempt: AttemptDir, now: float) -> bool:
+    """Say whether a launch of ``attempt`` at ``now`` (seconds since 1970) gets a second of its own."""
     try:
         last = json.loads(path.read_text())
-        attempt, launched = AttemptDir(Path(last["attempt"])), float(last["at"])
+        before, launched = AttemptDir(Path(last["attempt"])), float(last["at"])
     except (OSError, ValueError, KeyError, TypeError):
         return True
-    found = rundir.first(attempt.stdout)
+    if before.path == attempt.path.absolute():
+        return True  # noted, but then there was no room to admit it
+    found = rundir.first(before.stdout)
     if found is not None:
         stamp = _STAMP.fullmatch(found.name)
         taken = _seconds(found.name) if stamp else launched
         return int(now) > int(taken) or taken - now > _SKEW
-    return attempt.exit.exists() or not 0 <= now - launched < _SILENT
+    return before.exit.exists() or not 0 <= now - launched < _SILENT
 
 
 def record(path: Path, attempt: AttemptDir, now: float) -> None:

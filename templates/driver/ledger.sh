@@ -1,4 +1,6 @@
-# open_ledger [OPTION...]: start the ledger, which owns the money and the records, and wait until it is ready.
+# open_ledger [OPTION...]: start the ledger, which owns the money and the records, and wait until it is ready. Sets
+# TO_LEDGER, FROM_LEDGER and NOWHERE (/dev/null, opened once), SWEEP_ID, HOST, BOOT (- where nothing tells boots
+# apart) and PENDING, the number of cells that still have to run.
 open_ledger() {
   local -a options=(--driver "$DRIVER" --pid "$$" "$@")
   local from to

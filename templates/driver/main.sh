@@ -18,14 +18,14 @@ count() {
 
 # run_sweep [OPTION...]: the whole sweep, or with --only N one cell of it.
 run_sweep() {
-  trap ':' USR1 PIPE
+  trap ':' USR1 PIPE # the ledger has news, or is gone: neither ends us
   trap 'on_signal INT' INT
   trap 'on_signal TERM' TERM
   trap 'on_signal HUP' HUP
   open_ledger "$@"
-  [[ -n $ONLY ]] || ((PENDING == 0)) || around before
+  if [[ -z $ONLY ]] && ((PENDING > 0)); then around before; fi
   schedule
-  [[ -n $ONLY ]] || ((PENDING == 0)) || around after
+  if [[ -z $ONLY ]] && ((PENDING > 0)); then around after; fi
   if [[ -n $SIGNAL ]] && ((TOLD == 0)); then
     CODE=$((128 + $(kill -l "$SIGNAL"))) # it came when all was over
   fi
@@ -33,7 +33,8 @@ run_sweep() {
   exit "$CODE"
 }
 
-# around before|after: the spec's commands around the sweep, unless a signal stops us. One that fails before it starts nothing.
+# around before|after: the spec's commands around the sweep, unless a signal stops us. One that fails before it
+# starts nothing.
 around() {
   [[ -z $SIGNAL ]] || return 0
   if (leave_ledger && "$1") || [[ -n $SIGNAL ]]; then return; fi
@@ -44,11 +45,16 @@ around() {
 
 main() {
   local -a given=("$@") options=()
-  ONLY=''
   while (($# > 0)); do
     case $1 in
-      -h | --help) usage && exit 0 ;;
-      list) list_cells && exit 0 ;;
+      -h | --help)
+        usage
+        exit 0
+        ;;
+      list)
+        list_cells
+        exit 0
+        ;;
       shard)
         count "${2:-}" shard
         ONLY=$((10#$2))

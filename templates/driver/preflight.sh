@@ -1,6 +1,6 @@
 # preflight: name everything that is missing, at once, before anything is started.
 preflight() {
-  local program file # file: also a variable's name
+  local program file variable thing
   local -a missing=()
   CDPATH='' cd -- "$PROJECT_DIR" 2>/dev/null || die 2 "no project directory $PROJECT_DIR"
   for program in "$SWEEPTOOL" "${PROGRAMS[@]}"; do
@@ -9,11 +9,11 @@ preflight() {
   for file in "${FILES[@]}"; do
     [[ -e $file ]] || missing+=("$file is not in $PWD (run this in the project directory, or use --project-dir)")
   done
-  for file in "${VARIABLES[@]}"; do
-    [[ -n ${!file:-} ]] || missing+=("the environment variable $file is not set")
+  for variable in "${VARIABLES[@]}"; do
+    [[ -n ${!variable:-} ]] || missing+=("the environment variable $variable is not set")
   done
   if ((${#missing[@]} > 0)); then
-    for file in "${missing[@]}"; do say "error: $file"; done
+    for thing in "${missing[@]}"; do say "error: $thing"; done
     exit 2
   fi
   [[ $SWEEP_DIR == /* ]] || SWEEP_DIR=$PWD/$SWEEP_DIR
@@ -30,6 +30,7 @@ default_signals() {
   if env --default-signal=INT true 2>/dev/null; then
     exec env --default-signal=INT,QUIT "$BASH" "$DRIVER" "$@"
   fi
+  type -P python3 >/dev/null || die 2 "SIGINT is ignored here, so no pod could be released: start this in the foreground"
   exec python3 -c 'import os, signal, sys
 signal.signal(signal.SIGINT, signal.SIG_DFL)
 signal.signal(signal.SIGQUIT, signal.SIG_DFL)

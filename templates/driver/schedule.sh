@@ -11,24 +11,22 @@ launch() {
   RUNNING[$!]="$1 $2"
 }
 
-# rest: sleep until a shard ends, or the ledger or a signal wakes us.
-rest() {
+# doze: sleep until a shard ends, or the ledger or a signal wakes us.
+doze() {
   wait -n 2>/dev/null || true # only the wake-up: each shard's own status is taken in reap
 }
 
 # reap: report every shard that ended.
 reap() {
-  local pid status
+  local pid
   local -a ended=()
   for pid in "${!RUNNING[@]}"; do
     kill -0 "$pid" || ended+=("$pid")
   done 2>&"$NOWHERE"
   for pid in "${ended[@]}"; do
-    status=0
-    wait "$pid" 2>&"$NOWHERE" || status=$?
-    report_signal # first, so that what a signal ended is no failure
-    # shellcheck disable=SC2086 # two words, INDEX ATTEMPT
-    note ended ${RUNNING[$pid]} "$status"
+    wait "$pid" 2>&"$NOWHERE" || true # what counts is what the shard wrote down
+    report_signal                     # first, so that what a signal ended is no failure
+    note ended "${RUNNING[$pid]}"
     unset "RUNNING[$pid]"
   done
 }
@@ -39,7 +37,10 @@ reap() {
 on_signal() {
   local now=${EPOCHREALTIME:-$SECONDS.000000}
   now=${now//[!0-9]/} # the decimal point is the locale's
-  if ((HARDNESS > 0)) && { [[ $1 == HUP ]] || ((now >= HEARD && now - HEARD <= 1000000)); }; then return; fi
+  if ((HARDNESS > 0)); then
+    [[ $1 != HUP ]] || return 0
+    ((now < HEARD || now - HEARD > 1000000)) || return 0
+  fi
   HEARD=$now
   SIGNAL=${SIGNAL:-$1}
   HARDNESS=$((HARDNESS + 1))
@@ -55,12 +56,14 @@ on_signal() {
 # once: a second INT would interrupt the runner's own clean-up, and its pod would bill on.
 stop_shards() {
   local -a signals=(INT TERM KILL)
-  local group wanted=$((HARDNESS > CANCELLED ? HARDNESS : CANCELLED))
+  local group sent wanted=$HARDNESS
+  if ((wanted < CANCELLED)); then wanted=$CANCELLED; fi
+  if ((wanted > ${#signals[@]})); then wanted=${#signals[@]}; fi
   for group in "${!RUNNING[@]}" "${ADOPTED[@]}"; do
-    if ((${STOPPED[group]:-0} < (wanted < 3 ? wanted : 3))); then
-      kill -s "${signals[${STOPPED[group]:-0}]}" -- "-$group" 2>/dev/null || true # it may have ended
-      STOPPED[group]=$((${STOPPED[group]:-0} + 1))
-    fi
+    sent=${STOPPED[group]:-0}
+    ((sent < wanted)) || continue
+    kill -s "${signals[sent]}" -- "-$group" 2>/dev/null || true # it may have ended
+    STOPPED[group]=$((sent + 1))
   done
 }
 
@@ -97,7 +100,7 @@ schedule() {
         if ((HARDNESS == 0)); then
           launch "$WORD" "$REST"
         else
-          note ended "$WORD" "$REST" 1 # before it began
+          note ended "$WORD" "$REST" # before it began
         fi
         ;;
       stop)
@@ -106,9 +109,9 @@ schedule() {
         ;;
       end)
         if ((${#RUNNING[@]} == 0)); then break; fi
-        rest
+        doze
         ;;
-      *) rest ;;
+      *) doze ;;
     esac
   done
   CODE=$WORD

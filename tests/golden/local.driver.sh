@@ -14,6 +14,8 @@
 #   ledger.jsonl               what was launched, how it ended, what it cost; only ever appended to
 #   cells/ID/attempt-N/        stdout.log and stderr.log of one attempt, start and exit
 #   plan.jsonl, driver.sh      this plan and this file, as last run
+#   sweep-id                   what this sweep is called, here and in the tags of its jobs
+#   driver.lock, ledger.lock   held while a driver runs, while the ledger is written; what is left of them is harmless
 #
 # Exit codes: 0 all succeeded, 1 some cells failed, 2 bad usage and nothing started, 3 stopped by the budget,
 #   4 suspended or cancelled, 5 another driver holds this sweep, 6 stopped by a failure streak,
@@ -89,16 +91,17 @@ SWEEP_DIR=${SWEEPTOOL_SWEEPS_DIR:-artifacts/sweeps}/$SWEEP_NAME
 DRIVER=${BASH_SOURCE[0]}
 [[ $DRIVER == /* ]] || DRIVER=$PWD/$DRIVER
 
-RUNNING=() # process id of a shard -> "INDEX ATTEMPT"
-ADOPTED=() # process groups of runners whose shard is gone
-SIGNAL=''  # the first signal that stopped us
-HEARD=0    # when the last one came
-HARDNESS=0 # how many signals came
-TOLD=0     # how many of them the ledger knows of
-CANCELLED=0
-STOPPED=() # process group of a shard -> how hard it was stopped already
-LEDGER_DIED=0
-CODE=0
+ONLY=''       # the one cell to run; empty: the whole sweep
+RUNNING=()    # process id of a shard -> "INDEX ATTEMPT"
+ADOPTED=()    # process groups of runners whose shard is gone
+STOPPED=()    # process group of either -> how hard it was stopped already
+SIGNAL=''     # the first signal that stopped us
+HEARD=0       # when the last one came
+HARDNESS=0    # how many signals came
+TOLD=0        # how many of them the ledger knows of
+CANCELLED=0   # 1: somebody cancelled the sweep
+LEDGER_DIED=0 # 1: nobody answers any more
+CODE=0        # what this driver exits with
 
 # say TEXT...: one line for people, on stderr. A terminal that is gone is no reason to stop.
 say() {
@@ -130,7 +133,7 @@ usage() {
 
 # preflight: name everything that is missing, at once, before anything is started.
 preflight() {
-  local program file # file: also a variable's name
+  local program file variable thing
   local -a missing=()
   CDPATH='' cd -- "$PROJECT_DIR" 2>/dev/null || die 2 "no project directory $PROJECT_DIR"
   for program in "$SWEEPTOOL" "${PROGRAMS[@]}"; do
@@ -139,11 +142,11 @@ preflight() {
   for file in "${FILES[@]}"; do
     [[ -e $file ]] || missing+=("$file is not in $PWD (run this in the project directory, or use --project-dir)")
   done
-  for file in "${VARIABLES[@]}"; do
-    [[ -n ${!file:-} ]] || missing+=("the environment variable $file is not set")
+  for variable in "${VARIABLES[@]}"; do
+    [[ -n ${!variable:-} ]] || missing+=("the environment variable $variable is not set")
   done
   if ((${#missing[@]} > 0)); then
-    for file in "${missing[@]}"; do say "error: $file"; done
+    for thing in "${missing[@]}"; do say "error: $thing"; done
     exit 2
   fi
   [[ $SWEEP_DIR == /* ]] || SWEEP_DIR=$PWD/$SWEEP_DIR
@@ -160,13 +163,16 @@ default_signals() {
   if env --default-signal=INT true 2>/dev/null; then
     exec env --default-signal=INT,QUIT "$BASH" "$DRIVER" "$@"
   fi
+  type -P python3 >/dev/null || die 2 "SIGINT is ignored here, so no pod could be released: start this in the foreground"
   exec python3 -c 'import os, signal, sys
 signal.signal(signal.SIGINT, signal.SIG_DFL)
 signal.signal(signal.SIGQUIT, signal.SIG_DFL)
 os.execvp(sys.argv[1], sys.argv[1:])' "$BASH" "$DRIVER" "$@"
 }
 
-# open_ledger [OPTION...]: start the ledger, which owns the money and the records, and wait until it is ready.
+# open_ledger [OPTION...]: start the ledger, which owns the money and the records, and wait until it is ready. Sets
+# TO_LEDGER, FROM_LEDGER and NOWHERE (/dev/null, opened once), SWEEP_ID, HOST, BOOT (- where nothing tells boots
+# apart) and PENDING, the number of cells that still have to run.
 open_ledger() {
   local -a options=(--driver "$DRIVER" --pid "$$" "$@")
   local from to
@@ -283,24 +289,22 @@ launch() {
   RUNNING[$!]="$1 $2"
 }
 
-# rest: sleep until a shard ends, or the ledger or a signal wakes us.
-rest() {
+# doze: sleep until a shard ends, or the ledger or a signal wakes us.
+doze() {
   wait -n 2>/dev/null || true # only the wake-up: each shard's own status is taken in reap
 }
 
 # reap: report every shard that ended.
 reap() {
-  local pid status
+  local pid
   local -a ended=()
   for pid in "${!RUNNING[@]}"; do
     kill -0 "$pid" || ended+=("$pid")
   done 2>&"$NOWHERE"
   for pid in "${ended[@]}"; do
-    status=0
-    wait "$pid" 2>&"$NOWHERE" || status=$?
-    report_signal # first, so that what a signal ended is no failure
-    # shellcheck disable=SC2086 # two words, INDEX ATTEMPT
-    note ended ${RUNNING[$pid]} "$status"
+    wait "$pid" 2>&"$NOWHERE" || true # what counts is what the shard wrote down
+    report_signal                     # first, so that what a signal ended is no failure
+    note ended "${RUNNING[$pid]}"
     unset "RUNNING[$pid]"
   done
 }
@@ -311,7 +315,10 @@ reap() {
 on_signal() {
   local now=${EPOCHREALTIME:-$SECONDS.000000}
   now=${now//[!0-9]/} # the decimal point is the locale's
-  if ((HARDNESS > 0)) && { [[ $1 == HUP ]] || ((now >= HEARD && now - HEARD <= 1000000)); }; then return; fi
+  if ((HARDNESS > 0)); then
+    [[ $1 != HUP ]] || return 0
+    ((now < HEARD || now - HEARD > 1000000)) || return 0
+  fi
   HEARD=$now
   SIGNAL=${SIGNAL:-$1}
   HARDNESS=$((HARDNESS + 1))
@@ -327,12 +334,14 @@ on_signal() {
 # once: a second INT would interrupt the runner's own clean-up, and its pod would bill on.
 stop_shards() {
   local -a signals=(INT TERM KILL)
-  local group wanted=$((HARDNESS > CANCELLED ? HARDNESS : CANCELLED))
+  local group sent wanted=$HARDNESS
+  if ((wanted < CANCELLED)); then wanted=$CANCELLED; fi
+  if ((wanted > ${#signals[@]})); then wanted=${#signals[@]}; fi
   for group in "${!RUNNING[@]}" "${ADOPTED[@]}"; do
-    if ((${STOPPED[group]:-0} < (wanted < 3 ? wanted : 3))); then
-      kill -s "${signals[${STOPPED[group]:-0}]}" -- "-$group" 2>/dev/null || true # it may have ended
-      STOPPED[group]=$((${STOPPED[group]:-0} + 1))
-    fi
+    sent=${STOPPED[group]:-0}
+    ((sent < wanted)) || continue
+    kill -s "${signals[sent]}" -- "-$group" 2>/dev/null || true # it may have ended
+    STOPPED[group]=$((sent + 1))
   done
 }
 
@@ -369,7 +378,7 @@ schedule() {
         if ((HARDNESS == 0)); then
           launch "$WORD" "$REST"
         else
-          note ended "$WORD" "$REST" 1 # before it began
+          note ended "$WORD" "$REST" # before it began
         fi
         ;;
       stop)
@@ -378,9 +387,9 @@ schedule() {
         ;;
       end)
         if ((${#RUNNING[@]} == 0)); then break; fi
-        rest
+        doze
         ;;
-      *) rest ;;
+      *) doze ;;
     esac
   done
   CODE=$WORD
@@ -406,14 +415,14 @@ count() {
 
 # run_sweep [OPTION...]: the whole sweep, or with --only N one cell of it.
 run_sweep() {
-  trap ':' USR1 PIPE
+  trap ':' USR1 PIPE # the ledger has news, or is gone: neither ends us
   trap 'on_signal INT' INT
   trap 'on_signal TERM' TERM
   trap 'on_signal HUP' HUP
   open_ledger "$@"
-  [[ -n $ONLY ]] || ((PENDING == 0)) || around before
+  if [[ -z $ONLY ]] && ((PENDING > 0)); then around before; fi
   schedule
-  [[ -n $ONLY ]] || ((PENDING == 0)) || around after
+  if [[ -z $ONLY ]] && ((PENDING > 0)); then around after; fi
   if [[ -n $SIGNAL ]] && ((TOLD == 0)); then
     CODE=$((128 + $(kill -l "$SIGNAL"))) # it came when all was over
   fi
@@ -421,7 +430,8 @@ run_sweep() {
   exit "$CODE"
 }
 
-# around before|after: the spec's commands around the sweep, unless a signal stops us. One that fails before it starts nothing.
+# around before|after: the spec's commands around the sweep, unless a signal stops us. One that fails before it
+# starts nothing.
 around() {
   [[ -z $SIGNAL ]] || return 0
   if (leave_ledger && "$1") || [[ -n $SIGNAL ]]; then return; fi
@@ -432,11 +442,16 @@ around() {
 
 main() {
   local -a given=("$@") options=()
-  ONLY=''
   while (($# > 0)); do
     case $1 in
-      -h | --help) usage && exit 0 ;;
-      list) list_cells && exit 0 ;;
+      -h | --help)
+        usage
+        exit 0
+        ;;
+      list)
+        list_cells
+        exit 0
+        ;;
       shard)
         count "${2:-}" shard
         ONLY=$((10#$2))
