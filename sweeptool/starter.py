@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 from sweeptool import layout
@@ -20,7 +21,7 @@ def write(directory: Path, runner: str) -> list[Path]:
         for path in sorted((source / folder).rglob("*"))
         if path.is_file()
     }
-    there = [name for name in wanted if (directory / name).exists()]
+    there = [name for name in wanted if os.path.lexists(directory / name)]  # a link into the void is one too
     if there:
         raise SweepError(
             *(Problem("is there already", source=str(directory / name), remedy="nothing was written") for name in there)

@@ -73,11 +73,12 @@ def schema(output: Path | None) -> None:
 @click.option("--runner", type=click.Choice(["local", "runpod-deploy", "command"]), default="local", show_default=True)
 def init(directory: Path, runner: str) -> None:
     """Write a starter spec and Makefile into DIRECTORY that run as they are."""
-    from sweeptool import starter
+    from sweeptool import shell, starter
 
     for path in starter.write(directory, runner):
         click.echo(f"wrote {path}", err=True)
-    click.echo("next: sweeptool plan sweep.yaml; make sweep", err=True)
+    there = "" if directory == Path() else f"cd {shell.word(str(directory))}; "
+    click.echo(f"next: {there}sweeptool plan sweep.yaml; make sweep", err=True)
 
 
 def _json(value: Any) -> str:
