@@ -32,7 +32,6 @@ def render(plan: Plan, target: str = "bash", *, remake: Callable[[str], str] | N
         return _driver(plan, remake("bash"))
     spec = plan.spec
     size = len(plan.shards)
-    chunks = range(0, size, _ARRAY)
     template = environment_of("driver").get_template(_TEMPLATES[target])
     return template.render(
         title=_title(plan),
@@ -44,7 +43,7 @@ def render(plan: Plan, target: str = "bash", *, remake: Callable[[str], str] | N
         last=min(size, _ARRAY) - 1 if target == "slurm" else size - 1,
         jobs=plan.max_parallel,
         minutes=_minutes(plan),
-        offsets=[{"words": _chunk(start, size) if size > _ARRAY else ()} for start in chunks],
+        submissions=[{"words": _submission(start, size)} for start in range(0, size, _ARRAY)],
         ids=[shard.cell.id for shard in plan.shards],
         cells=[{"id": shard.cell.id, "index": shard.cell.index} for shard in plan.shards],
     )
@@ -107,9 +106,12 @@ def _minutes(plan: Plan) -> int:
     return -(-max(known) // 60) + _SPARE if len(known) == len(limits) else 0
 
 
-def _chunk(start: int, size: int) -> tuple[str, ...]:
-    """Return the options of ``sbatch`` for the cells from ``start`` on."""
-    return f"--array=0-{min(_ARRAY, size - start) - 1}", f"--export=ALL,OFFSET={start}"
+def _submission(start: int, size: int) -> tuple[str, ...]:
+    """Return the command that submits the cells from ``start`` on; a sweep that fits one array needs no options."""
+    if size <= _ARRAY:
+        return "sbatch", FILES["slurm"]
+    last = min(_ARRAY, size - start) - 1
+    return "sbatch", f"--array=0-{last}", f"--export=ALL,OFFSET={start}", FILES["slurm"]
 
 
 def freeze(plan: Plan) -> Iterable[str]:
