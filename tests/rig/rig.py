@@ -20,7 +20,8 @@ from pathlib import Path
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parent.parent
 VENV = ROOT / ".rig" / "venv"
-PROGRAMS = ("sshd", "ssh", "ssh-keygen", "rsync")
+PROGRAMS = ("sshd", "ssh", "ssh-keygen", "rsync", "setpriv")
+_CHILDREN: list[subprocess.Popen[bytes]] = []  # the sshd that ends with this process
 # HOME: a shell that sshd starts reads the ~/.bashrc of whoever runs the tests, and so would every pod.
 _SSHD_CONFIG = """\
 ListenAddress 127.0.0.1
@@ -103,16 +104,18 @@ def require() -> None:
         raise MissingError("the rig finds a pod's processes in /proc: it needs Linux")
     absent = [name for name in PROGRAMS if _program(name) is None]
     if absent:
-        raise MissingError(f"not on PATH: {', '.join(absent)} (Debian: apt-get install openssh-server rsync)")
+        raise MissingError(
+            f"not on PATH: {', '.join(absent)} (Debian: apt-get install openssh-server rsync util-linux)"
+        )
     made = subprocess.run([HERE / "setup"], capture_output=True, text=True, check=False)
     if made.returncode != 0:
         raise MissingError(made.stderr.strip())
 
 
-def start(base: Path) -> None:
+def start(base: Path, *, outlive: bool = False) -> None:
     """Make keys and configuration under ``base`` and start its sshd on 127.0.0.1, on a port of its own.
 
-    Raises MissingError where the sshd does not come up.
+    It ends with this process, whatever ends that, unless it shall ``outlive`` it. Raises MissingError where the sshd does not come up.
     """
     base.mkdir(parents=True, exist_ok=True)
     for name in ("bin", "home/.ssh", "volumes"):
@@ -133,7 +136,7 @@ def start(base: Path) -> None:
     if os.geteuid() == 0:
         Path("/run/sshd").mkdir(mode=0o755, exist_ok=True)  # root's sshd refuses to start without it
     for _ in range(5):
-        if _listen(base, _free_port()):
+        if _listen(base, _free_port(), outlive=outlive):
             return
     raise MissingError(f"sshd does not start: {(base / 'sshd.log').read_text()[-300:].strip()}")
 
@@ -144,6 +147,8 @@ def stop(base: Path) -> None:
         os.kill(int((base / "sshd.pid").read_text()), signal.SIGTERM)
     except (FileNotFoundError, ProcessLookupError, ValueError):
         return
+    while _CHILDREN:
+        _CHILDREN.pop().wait()
 
 
 def open_account(base: Path, account: Path, project: Path) -> Rig:
@@ -188,12 +193,16 @@ def _free_port() -> int:
         return int(probe.getsockname()[1])
 
 
-def _listen(base: Path, port: int) -> bool:
+def _listen(base: Path, port: int, *, outlive: bool) -> bool:
     """Whether an sshd under ``base`` answers on ``port``."""
     (base / "sshd.pid").unlink(missing_ok=True)
     (base / "sshd_config").write_text(_SSHD_CONFIG.format(base=base, port=port, here=HERE))
     (base / "port").write_text(f"{port}\n")
-    subprocess.run([str(_program("sshd")), "-f", base / "sshd_config", "-E", base / "sshd.log"], check=False)
+    argv = [str(_program("sshd")), "-f", str(base / "sshd_config"), "-E", str(base / "sshd.log")]
+    if outlive:
+        subprocess.run(argv, check=False)
+    else:
+        _CHILDREN.append(subprocess.Popen(["setpriv", "--pdeathsig", "TERM", *argv, "-D"], stdin=subprocess.DEVNULL))
     for _ in range(100):
         if (base / "sshd.pid").exists():
             return True
