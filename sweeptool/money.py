@@ -58,10 +58,11 @@ def text_or_none(micro: int | None) -> str | None:
 
 
 def dollars(micro: int | None) -> str:
-    """Return an amount for people: ``$0.31``, more places the smaller it is, ``?`` for unknown."""
+    """Return an amount for people: ``$0.31``, more places the smaller it is, but none for whole cents; ``?`` for unknown."""
     if micro is None:
         return "?"
-    places = 2 if micro == 0 or abs(micro) >= MICRO // 10 else 4 if abs(micro) >= MICRO // 1000 else 6
+    cents = micro % (MICRO // 100) == 0
+    places = 2 if cents or abs(micro) >= MICRO // 10 else 4 if abs(micro) >= MICRO // 1000 else 6
     return f"${Decimal(micro) / MICRO:.{places}f}"
 
 

@@ -65,14 +65,23 @@ class Plan:
         return self.runner.failure_streak if own is None else own
 
     @property
+    def attempts(self) -> int:
+        """How often a cell may be tried."""
+        return self.retry.max_attempts if self.retry.on != () else 1
+
+    @property
+    def at_limits(self) -> int | None:
+        """What every attempt at its limit would cost in micro-dollars, cap or not; None where nothing bounds a cell."""
+        known = [shard.reservation for shard in self.shards if shard.reservation is not None]
+        return sum(known) * self.attempts if len(known) == len(self.shards) else None
+
+    @property
     def worst_cost(self) -> int | None:
         """The most the sweep can cost in micro-dollars, None where nothing bounds a cell.
 
         Under policy ``reserve`` the cap holds; under ``spent`` the cells in flight can go beyond it.
         """
-        known = [shard.reservation for shard in self.shards if shard.reservation is not None]
-        total = sum(known) if len(known) == len(self.shards) else None
-        cap = self.spec.max_cost
+        total, cap = self.at_limits, self.spec.max_cost
         if cap is None or (total is None and self.spec.budget_policy == "spent"):
             return total
         if self.spec.budget_policy == "reserve":
@@ -87,13 +96,14 @@ class Plan:
 
     @property
     def worst_seconds(self) -> int | None:
-        """The longest the sweep can take with every cell at its limit, None where one has none."""
+        """The longest the sweep can take with every attempt at its limit, None where one has none."""
         limits = [shard.cell.settings.max_runtime for shard in self.shards]
         if any(limit is None for limit in limits):
             return None
         slots = [0] * self.max_parallel
+        waits = self.retry.delay * (self.attempts - 1)
         for limit in limits:
-            slots[slots.index(min(slots))] += limit or 0
+            slots[slots.index(min(slots))] += (limit or 0) * self.attempts + waits
         return max(slots)
 
 

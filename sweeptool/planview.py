@@ -72,8 +72,11 @@ def worst(plan: Plan) -> str:
         )
     else:
         lines.append(f"Policy reserve: the cap of {money.dollars(spec.max_cost)} holds.")
-    if plan.retry.max_attempts > 1:
-        lines.append(f"A cell is tried up to {plan.retry.max_attempts} times; without a cap that multiplies the cost.")
+        if plan.at_limits is not None and plan.at_limits > spec.max_cost:
+            over = money.dollars(plan.at_limits)
+            lines.append(f"All at their limits would cost {over}: cells wait for room under the cap, some may be left.")
+    if plan.attempts > 1:
+        lines.append(f"A cell is tried up to {plan.attempts} times, and every attempt is counted here.")
     return "\n".join(lines)
 
 
