@@ -196,8 +196,8 @@ def _guardian() -> int:
         os.close(reader)
         return writer
     os.setsid()  # or it would die of the same killpg
-    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):  # who stops a job may signal all that belongs to it
-        signal.signal(number, signal.SIG_IGN)
+    for asked in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):  # who stops a job may signal all that belongs to it
+        signal.signal(asked, signal.SIG_IGN)
     null = os.open(os.devnull, os.O_RDWR)
     for stream in range(3):
         os.dup2(null, stream)
