@@ -40,7 +40,7 @@ class Swept:
         where = self.path / "cells" / f"c{index}" / f"attempt-{number}"
         where.mkdir(parents=True)
         (where / "start").write_text(files.pop("start", f"999999 1 no-such-boot {socket.gethostname()}\n"))
-        (where / "stdout.log").write_text(f"RUN_DIR=/work/run-{index}\n{stdout}")
+        (where / "stdout.log").write_text(f"RUN_DIR=/runs/run-{index}\n{stdout}")
         for name, text in files.items():
             (where / name).write_text(text)
         identity = {"cell": f"c{index}", "index": index, "attempt": number}
@@ -118,7 +118,7 @@ def test_a_pod_of_a_dead_attempt_is_named_with_the_command_that_releases_it(swep
         "index": 1,
         "attempt": 1,
         "outcome": "without an outcome",
-        "run_dir": "/work/run-1",
+        "run_dir": "/runs/run-1",
         "pod_id": "p1",
         "pod_name": pod_name("1-a1"),
         "state": "RUNNING",
