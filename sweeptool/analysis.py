@@ -10,6 +10,7 @@ from decimal import Decimal
 from sweeptool.candidates import BUILT_IN, COST, THROUGHPUT, TIME, Candidate
 from sweeptool.errors import Problem, SweepError, near
 from sweeptool.stats import Spread, spread
+from sweeptool.text import among
 from sweeptool.where import Condition
 
 MIN, MAX = "min", "max"
@@ -125,7 +126,7 @@ def select(cells: Sequence[Candidate], where: Sequence[Condition]) -> list[Candi
         if cells and all(_value(cell, condition.key) is None for cell in cells):
             keys = _keys(cells)
             if condition.key not in keys:
-                message = f"no key '{condition.key}': there are {', '.join(keys)}"
+                message = f"no key '{condition.key}': {among(keys)}"
                 raise SweepError(Problem(message, path="--where", remedy=near(condition.key, keys)))
     return [cell for cell in cells if all(one.allows(_value(cell, one.key)) for one in where)]
 
@@ -136,8 +137,8 @@ def known(by: str, cells: Sequence[Candidate]) -> None:
     if by in BUILT_IN or by in measured or not any(not cell.why for cell in cells):
         return
     names = [*BUILT_IN, *measured]
-    what = "no run reports any metric" if not measured else f"no run reports '{by}'"
-    raise SweepError(Problem(f"{what}: there are {', '.join(names)}", path="--by", remedy=near(by, names)))
+    what = f"no run reports '{by}'" if measured else f"no run reports '{by}' or any other metric"
+    raise SweepError(Problem(f"{what}: {among(names)}", path="--by", remedy=near(by, names)))
 
 
 def value_or_why(cell: Candidate, by: str) -> Decimal | str:
@@ -189,7 +190,7 @@ def _folded(cells: Sequence[Candidate], over: Sequence[str] | None) -> tuple[str
         return tuple(name for name in names if name.lower() == "seed" or name.lower().endswith("_seed"))
     for name in over:
         if name not in names:
-            message = f"no parameter '{name}': there are {', '.join(names) or 'none'}"
+            message = f"no parameter '{name}': {among(names)}"
             raise SweepError(Problem(message, path="--over", remedy=near(name, names)))
     return tuple(over)
 

@@ -43,7 +43,7 @@ def front_lines(front: Front) -> Iterator[str]:
             [shown(value, goal.by) for value, goal in zip(pair, front.goals, strict=True)] for _, pair in front.cells
         ]
         yield from tables.plain(
-            (*names, *titles), [(*row, *pair) for row, pair in zip(rows, pairs, strict=True)], titles
+            (*names, *titles), [(*row, *pair) for row, pair in zip(rows, pairs, strict=True)], ("CELL", *titles)
         )
     yield from _left_out(front.excluded)
 

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from sweeptool.errors import Problem, SweepError, near
 from sweeptool.layout import SweepDir
+from sweeptool.text import among
 
 
 def find(sweep: str | None, sweeps_dir: Path) -> SweepDir:
@@ -47,7 +48,7 @@ def _newest(sweeps_dir: Path) -> SweepDir:
 
 
 def _listed(known: list[str], sweeps_dir: Path) -> str:
-    return f"there are {', '.join(known)} in {sweeps_dir}" if known else f"there is no sweep in {sweeps_dir}"
+    return f"{among(known)} in {sweeps_dir}" if known else f"there is no sweep in {sweeps_dir}"
 
 
 def _is_sweep(place: Path) -> bool:

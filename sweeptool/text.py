@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]")
 
@@ -15,6 +16,11 @@ def printable(text: str) -> str:
 def counted(count: int, noun: str) -> str:
     """Return ``1 cell``, ``6 cells``."""
     return f"{count:,} {noun}" if count == 1 else f"{count:,} {noun}s"
+
+
+def among(names: Sequence[str]) -> str:
+    """Return ``there is lr``, ``there are lr, rank``, ``there is none``: what a name that is unknown could have been."""
+    return f"there {'are' if len(names) > 1 else 'is'} {', '.join(names) or 'none'}"
 
 
 def one_line(text: str, width: int = 300) -> str:

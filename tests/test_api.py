@@ -44,7 +44,7 @@ def test_one_that_exists_is_found_by_name(tmp_path):
     sweeptool.Sweep(JOB, grid={"BATCH_SIZE": [8]}, name="sizes", project=tmp_path).run().wait(60)
     found = sweeptool.Sweep.from_name("sizes", tmp_path)
     assert found.wait(10).phase == "Succeeded"
-    with pytest.raises(SweepError, match="there are sizes"):
+    with pytest.raises(SweepError, match="there is sizes"):
         sweeptool.Sweep.from_name("size", tmp_path)
 
 

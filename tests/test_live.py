@@ -207,7 +207,7 @@ def test_logs_of_a_cell_of_an_earlier_plan_by_its_id(twice):
         pytest.param(["twice", "0", "--attempt", "3"], "cell 0 has no attempt 3 (it has 1, 2)", id="attempt"),
         pytest.param(["twice", "0", "--attempt", "0"], "cell 0 has no attempt 0 (it has 1, 2)", id="attempt-0"),
         pytest.param(
-            ["twcie", "0"], "no sweep 'twcie': there are twice in artifacts/sweeps (did you mean 'twice'?)", id="sweep"
+            ["twcie", "0"], "no sweep 'twcie': there is twice in artifacts/sweeps (did you mean 'twice'?)", id="sweep"
         ),
     ],
 )

@@ -101,7 +101,7 @@ def test_a_longer_name_fits_as_long_as_every_cell_s_does():
         pytest.param(
             ("nodus.dev/v1", "nodus.dev/v2"), "apiVersion: 'nodus.dev/v2' is not one of nodus.dev/v1", id="version"
         ),
-        pytest.param(("kind: Sweep", "kind: Sweeep"), "kind: 'Sweeep' is not one of Sweep, did you mean", id="kind"),
+        pytest.param(("kind: Sweep", "kind: Sweeep"), "kind: 'Sweeep' is not one of Sweep (did you mean", id="kind"),
         pytest.param(("kind: Sweep\n", ""), "'kind' is missing", id="no-kind"),
         pytest.param(("apiVersion: nodus.dev/v1\n", ""), "'apiVersion' is missing", id="no-version"),
         pytest.param(

@@ -86,7 +86,7 @@ def test_a_lone_brace_is_an_error(word):
 
 
 def test_an_unknown_name_is_an_error_with_the_near_match():
-    with pytest.raises(ValueError, match=r"unknown name \{lrr\}, did you mean 'lr'\?"):
+    with pytest.raises(ValueError, match=r"unknown name \{lrr\} \(did you mean 'lr'\?\)"):
         braces.expand("{lrr}", {"lr": "1"})
 
 

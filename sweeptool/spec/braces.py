@@ -29,7 +29,7 @@ def expand(word: str, values: Mapping[str, str]) -> str:
 def _value(name: str, values: Mapping[str, str]) -> str:
     if name not in values:
         hint = near(name, values)
-        raise ValueError(f"unknown name {{{name}}}" + (f", {hint}" if hint else ""))
+        raise ValueError(f"unknown name {{{name}}}" + (f" ({hint})" if hint else ""))
     return values[name]
 
 

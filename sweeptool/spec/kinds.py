@@ -79,7 +79,7 @@ def choice(*words: str) -> Kind[str]:
     def parse(text: str) -> str:
         if text not in words:
             hint = near(text, words)
-            raise ValueError(f"{quoted(text)} is not one of {', '.join(words)}" + (f", {hint}" if hint else ""))
+            raise ValueError(f"{quoted(text)} is not one of {', '.join(words)}" + (f" ({hint})" if hint else ""))
         return text
 
     return Kind(parsed(parse), {"enum": list(words)})
