@@ -10,6 +10,7 @@ from sweeptool import frozen, manifest, money, walk
 from sweeptool.errors import OVER_BUDGET, Problem, SweepError
 from sweeptool.layout import MANIFEST, SweepDir
 from sweeptool.ledger import state as ledger
+from sweeptool.ledger.book import amount
 from sweeptool.text import counted
 
 
@@ -36,7 +37,7 @@ def of_sweep(sweep: SweepDir, cap: str | None) -> Budget:
     """Return the budget of a sweep, with ``cap`` (decimal text) in place of its own."""
     state = ledger.load(sweep)
     own = state.cap if state.opened_at else frozen.read(sweep.plan).max_cost
-    limit = own if cap is None else _cap(cap)
+    limit = own if cap is None else amount(cap)
     return Budget(limit, state.spent, state.reserved, state.unknown, state.unknown_attempts)
 
 
@@ -52,7 +53,7 @@ def of_root(root: Path, cap: str | None) -> Budget:
             cost = None
         spent += cost or 0
         unpriced += cost is None
-    return Budget(_cap(cap), spent, 0, None if unpriced else 0, unpriced)
+    return Budget(amount(cap), spent, 0, None if unpriced else 0, unpriced)
 
 
 def verdict(budget: Budget) -> int:
@@ -79,10 +80,3 @@ def line(budget: Budget) -> str:
     charged = "not counted" if budget.unknown is None else f"charged {money.dollars(budget.unknown)}"
     unknown = f", {counted(budget.unpriced, 'unknown cost')} {charged}" if budget.unpriced else ""
     return f"spent {money.dollars(budget.spent)} {limit}, reserved {money.dollars(budget.reserved)}{unknown}{left}"
-
-
-def _cap(text: str) -> int:
-    try:
-        return money.parse(text)
-    except ValueError as error:
-        raise SweepError(Problem(str(error), path="--max-cost-usd")) from error

@@ -8,11 +8,10 @@ import time
 from collections.abc import Callable
 from contextlib import suppress
 
-from sweeptool import frozen, money
-from sweeptool.errors import Problem, SweepError
+from sweeptool import frozen
 from sweeptool.layout import SweepDir
 from sweeptool.ledger import hold, liveness
-from sweeptool.ledger.book import Book
+from sweeptool.ledger.book import Book, amount
 from sweeptool.ledger.state import Attempt
 
 _PATIENCE = 120.0  # seconds that cancelled shards without a driver get to clean up
@@ -47,10 +46,7 @@ def resume(sweep: SweepDir, cap: str | None) -> bool:
     book = Book.open(sweep)
     with book.writing() as state:
         if cap is not None:
-            try:
-                book.raise_cap(money.parse(cap))
-            except ValueError as error:
-                raise SweepError(Problem(str(error), path="--max-cost-usd")) from error
+            book.raise_cap(amount(cap))
         if state.request is not None:
             book.record({"event": "resumed"})
     return hold.driving(sweep) is None

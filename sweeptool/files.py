@@ -2,8 +2,14 @@
 
 from __future__ import annotations
 
+import errno
 import os
 from pathlib import Path
+
+from sweeptool.errors import Problem, SweepError
+
+_MENDS = dict.fromkeys((errno.EACCES, errno.EPERM, errno.EROFS), "allow writing")
+_MENDS |= dict.fromkeys((errno.ENOSPC, errno.EDQUOT), "make room")  # others say themselves what is wrong
 
 
 def replace(path: Path, data: bytes, *, mode: int = 0o644) -> None:
@@ -25,6 +31,13 @@ def replace(path: Path, data: bytes, *, mode: int = 0o644) -> None:
         draft.write_bytes(data)
         draft.chmod(mode)
         draft.replace(path)
-    except OSError:
+    except OSError as error:
         draft.unlink(missing_ok=True)
+        error.filename, error.filename2 = str(path), None  # nobody knows the draft
         raise
+
+
+def refused(error: OSError, path: Path | str) -> SweepError:
+    """Return the error of a file or directory at ``path`` that cannot be written, with the mend where there is one."""
+    remedy = _MENDS.get(error.errno or 0, "")
+    return SweepError(Problem(f"cannot be written: {error.strerror}", source=str(path), remedy=remedy))

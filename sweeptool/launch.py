@@ -86,7 +86,4 @@ def place(sweep: SweepDir, text: str) -> None:
         files.replace(sweep.driver, text.encode(), mode=0o755)
         files.replace(sweep.plan, frozen.from_driver(sweep.driver)[1])
     except OSError as error:
-        place = str(error.filename or sweep.path)
-        raise SweepError(
-            Problem(f"cannot be written: {error.strerror}", source=place, remedy="allow writing")
-        ) from error
+        raise files.refused(error, error.filename or sweep.path) from error

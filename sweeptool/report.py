@@ -50,7 +50,6 @@ def page(
     planned = now.plan.sweep["metrics"]
     wish = analysis.goal(by or planned["best"] or COST, goal, (planned["best"], planned["goal"]))
     ranking = analysis.rank(cells, wish, conditions.parse(expression) if expression else (), over)
-    state = now.state
     context = {
         "version": __version__,
         "name": now.plan.name,
@@ -63,7 +62,7 @@ def page(
         "combinations": _combinations(ranking),
         "over": ", ".join(["repetitions", *map(clean, ranking.over)]),
         "excluded": [(one.index, clean(one.why)) for one in ranking.excluded],
-        "plots": pictures.of(sweep, cells, ranking, state.cap if state.opened_at else now.plan.max_cost),
+        "plots": pictures.of(sweep, cells, ranking, now.cap),
         "states": [*pictures.STATES[:-1]],
         "attempts": _attempts(sweep),
         "footer": list(summary.footer(sweep.found))[1:],
@@ -99,8 +98,7 @@ def _tiles(now: status.Status, sweep: Sweep, ranking: Ranking) -> Iterator[tuple
     """Yield what a reader wants first: a title, a value, and a word below it."""
     found = sums.of(sweep.found.runs)
     yield "cells succeeded", f"{now.done} of {len(now.cells)}", f"{found.runs} attempts, {found.failed} failed"
-    cap = now.state.cap if now.state.opened_at else now.plan.max_cost
-    limit = "no cap" if cap is None else f"of {money.dollars(cap)} cap"
+    limit = "no cap" if now.cap is None else f"of {money.dollars(now.cap)} cap"
     unknown = f", {found.unknown_cost} unknown" if found.unknown_cost else ""
     yield "estimated cost", money.dollars(found.cost), limit + unknown
     yield "wall time", stamps.span_text(found.wall_seconds), "over all attempts"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-from sweeptool import layout
+from sweeptool import files, layout
 from sweeptool.errors import Problem, SweepError
 
 
@@ -32,7 +32,5 @@ def write(directory: Path, runner: str) -> list[Path]:
             (directory / name).parent.mkdir(parents=True, exist_ok=True)
             (directory / name).write_bytes(data)
     except OSError as error:
-        raise SweepError(
-            Problem(f"cannot be written: {error.strerror}", source=str(error.filename or directory))
-        ) from error
+        raise files.refused(error, error.filename or directory) from error
     return [directory / name for name in wanted]

@@ -58,6 +58,11 @@ class Status:
         return sum(cell.phase == "Succeeded" for cell in self.cells)
 
     @property
+    def cap(self) -> int | None:
+        """The cap that holds, in micro-dollars: the ledger's, which may have been raised, once a driver opened it."""
+        return self.state.cap if self.state.opened_at else self.plan.max_cost
+
+    @property
     def age(self) -> float | None:
         """Seconds since the first start, None where it was never started."""
         begun = self.state.first_opened_at
@@ -125,7 +130,7 @@ def describe(status: Status) -> dict[str, Any]:
             "totalUSD": money.text(state.spent),
             "reservedUSD": money.text(state.reserved),
             "unknownUSD": money.text(state.unknown),
-            "limitUSD": money.text_or_none(state.cap if state.opened_at else status.plan.max_cost),
+            "limitUSD": money.text_or_none(status.cap),
         },
     }
 

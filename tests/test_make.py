@@ -106,7 +106,7 @@ def test_output_is_a_file_that_runs(project):
         pytest.param("sub", "sub: cannot be written: Is a directory", id="directory"),
         pytest.param("sweep.yaml/x", "sweep.yaml/x: cannot be written: Not a directory", id="below-a-file"),
         pytest.param("x" * 300, ": cannot be written: File name too long", id="long"),
-        pytest.param("/dev/full", "/dev/full: cannot be written: No space left on device", id="full-disk"),
+        pytest.param("/dev/full", "/dev/full: cannot be written: No space left on device (make room)", id="full-disk"),
         pytest.param("/proc/driver.sh", "/proc/driver.sh: cannot be written: No such file or directory", id="unwritable"),
     ],
 )  # fmt: skip

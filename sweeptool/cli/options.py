@@ -128,7 +128,7 @@ def write(text: str | bytes, output: Path | None, *, executable: bool = False) -
     try:
         files.replace(output, text.encode() if isinstance(text, str) else text, mode=0o755 if executable else 0o644)
     except OSError as error:
-        raise SweepError(Problem(f"cannot be written: {error.strerror}", source=str(output))) from error
+        raise files.refused(error, output) from error
 
 
 def remake(values: dict[str, Any]) -> Callable[[str], str]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import errno
 import fcntl
 import os
 import secrets
@@ -70,7 +69,7 @@ class Book:
 
     def marker(self, attempt: Attempt) -> str:
         """Return what SWEEPTOOL_ATTEMPT holds in every process of ``attempt``."""
-        return f"{self.state.sweep_id}/{attempt.cell}/{attempt.number}"
+        return self.state.marker(attempt)
 
     def check_cap(self, cap: int) -> None:
         """Raise SweepError where ``cap`` is below what is spent and reserved already."""
@@ -92,6 +91,14 @@ class Book:
             )
 
 
+def amount(text: str) -> int:
+    """Return the micro-dollars that ``--max-cost-usd`` gives. Raises SweepError for text that is no amount."""
+    try:
+        return money.parse(text)
+    except ValueError as error:
+        raise SweepError(Problem(str(error), path="--max-cost-usd")) from error
+
+
 def install(sweep: SweepDir, driver: Path) -> Frozen:
     """Return the plan inside ``driver``, kept in the sweep directory with the driver itself.
 
@@ -108,9 +115,7 @@ def install(sweep: SweepDir, driver: Path) -> Frozen:
                 files.replace(sweep.sweep_id, (_new_id(plan.name, sweep.path.parent) + "\n").encode())
             journal.append(sweep.ledger, [], sync=False)
     except OSError as error:
-        remedy = "make room" if error.errno in (errno.ENOSPC, errno.EDQUOT) else "allow writing"
-        place = str(error.filename or sweep.path)
-        raise SweepError(Problem(f"cannot be written: {error.strerror}", source=place, remedy=remedy)) from error
+        raise files.refused(error, error.filename or sweep.path) from error
     return plan
 
 

@@ -15,13 +15,13 @@ import time
 from contextlib import suppress
 from pathlib import Path
 
-from sweeptool import frozen, money
-from sweeptool.errors import INTERNAL, Problem, SweepError
+from sweeptool import files, frozen
+from sweeptool.errors import INTERNAL, SweepError
 from sweeptool.frozen import Frozen
 from sweeptool.layout import SweepDir
 from sweeptool.ledger import answers, hold, liveness, voice
 from sweeptool.ledger.admission import Rules
-from sweeptool.ledger.book import Book, install
+from sweeptool.ledger.book import Book, amount, install
 from sweeptool.ledger.desk import Desk
 from sweeptool.ledger.hold import Hold
 from sweeptool.ledger.journal import Reader
@@ -73,10 +73,8 @@ def _open(
         if only is not None:
             hold.share(sweep)  # until this process ends
     except OSError as error:
-        raise SweepError(
-            Problem(f"cannot be written: {error.strerror}", source=str(sweep.path), remedy="allow writing")
-        ) from error
-    amount = None if cap is None else _money(cap)
+        raise files.refused(error, sweep.path) from error
+    said = None if cap is None else amount(cap)
     plan = install(sweep, driver)
     runner = RUNNERS[plan.sweep["runner"]]
     book = Book(sweep, Reader(sweep.ledger), sync=runner.paid)
@@ -88,13 +86,13 @@ def _open(
         opened |= {"host": socket.gethostname(), "cells": len(plan.jobs), "plan": plan.digest}
         opened |= {"max_cost_usd": plan.sweep["max_cost_usd"], "state": plan.sweep["state"]}
         replanned = plan.max_cost != state.plan_cap
-        wanted = amount if amount is not None else plan.max_cost if replanned else None
+        wanted = said if said is not None else plan.max_cost if replanned else None
         if wanted is not None and state.attempts:
             book.check_cap(wanted)
         if only is None or state.sweep_id is None or replanned:
             book.record(opened)
-        if amount is not None:
-            book.raise_cap(amount)
+        if said is not None:
+            book.raise_cap(said)
     answers.take_over(desk, None if only is None else [only])
     _mention_gone(book, plan)
     if only is None:
@@ -110,13 +108,6 @@ def _rules(plan: Frozen, max_parallel: int | None) -> Rules:
 def _retry(plan: Frozen) -> Retry:
     found = plan.sweep["retry"]
     return Retry(found["max_attempts"], None if found["on"] is None else tuple(found["on"]), found["delay"])
-
-
-def _money(text: str) -> int:
-    try:
-        return money.parse(text)
-    except ValueError as error:
-        raise SweepError(Problem(str(error), path="--max-cost-usd")) from error
 
 
 def _mention_gone(book: Book, plan: Frozen) -> None:
