@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from decimal import Decimal
 from typing import Any
 
 from sweeptool import money, records, tables, totals
@@ -160,8 +161,11 @@ def attempts(runs: Sequence[Run]) -> tuple[tuple[str, ...], list[tuple[str, ...]
         varied = [str(job[key] or "-") if job else "-" for key in asked] + [run.params.get(name, "-") for name in names]
         if repeated:
             varied.append(str(job["repetition"]) if job else "-")
-        last = (str(run.attempt), run.state, run.reason or "-", _seconds(run), _cost(run))
-        rows.append((str(run.index) if run.job else f"({run.index})", *varied, *last))
+        rows.append(
+            (str(run.index) if run.job else f"({run.index})", *varied, str(run.attempt), run.state, run.reason or "-")
+        )
+    amounts = zip(_even(map(_seconds, runs)), _even(map(_cost, runs)), strict=True)
+    rows = [(*row, *pair) for row, pair in zip(rows, amounts, strict=True)]
     return (*header, "STATE", "REASON", "WALL_SEC", "COST_USD"), rows
 
 
@@ -190,6 +194,13 @@ def _seconds(run: Run) -> str:
 
 def _cost(run: Run) -> str:
     return "?" if run.cost is None else money.text(run.cost)
+
+
+def _even(texts: Iterable[str]) -> list[str]:
+    """Return numbers with as many decimal places as the one that has most, so that their points are in one column."""
+    found = list(texts)
+    places = max((len(text.partition(".")[2]) for text in found), default=0)
+    return [text if text == "?" else f"{Decimal(text):.{places}f}" for text in found]
 
 
 _NOTHING = Run(None, "")

@@ -8,6 +8,7 @@ import os
 
 import pytest
 
+from sweeptool import summary
 from tests import sweepmaker
 
 SPEC = """
@@ -228,3 +229,17 @@ def test_a_small_total_is_not_rounded_away(project):
     made = project()
     sweepmaker.manifest(made.path / "artifacts" / "a", estimated_cost_usd=0.000344)
     assert "estimated_cost:   $0.00 (exactly $0.000344)\n" in made.tool("manifest-summary").stdout
+
+
+@pytest.mark.parametrize(
+    ("texts", "even"),
+    [
+        (["0.553", "0.6", "12"], ["0.553", "0.600", "12.000"]),
+        (["0.31", "?", "0.000061"], ["0.310000", "?", "0.000061"]),
+        (["7", "12"], ["7", "12"]),
+        (["?"], ["?"]),
+        ([], []),
+    ],
+)
+def test_points_of_a_column_of_numbers_are_in_one_line(texts, even):
+    assert summary._even(texts) == even
