@@ -96,7 +96,7 @@ def _open(
     answers.take_over(desk, None if only is None else [only])
     _mention_gone(book, plan)
     if only is None:
-        say(voice.begun(plan, len(desk.pending), len(desk.adopted)))
+        say(voice.begun(plan, len(desk.pending), len(desk.adopted), state.request))
     return desk, held
 
 

@@ -5,20 +5,21 @@ from __future__ import annotations
 from sweeptool import money
 from sweeptool.frozen import Frozen, Job
 from sweeptool.ledger.liveness import REMOTE
-from sweeptool.ledger.state import FAILED, INTERRUPTED, LOST, SUCCEEDED, Attempt, State
-from sweeptool.text import one_line
+from sweeptool.ledger.state import CANCELLED, FAILED, INTERRUPTED, LOST, SUCCEEDED, Attempt, State
+from sweeptool.text import counted, one_line
 
-_WORDS = {SUCCEEDED: "ok", FAILED: "FAILED", LOST: "LOST", INTERRUPTED: "interrupted"}
+_WORDS = {SUCCEEDED: "ok", FAILED: "FAILED", LOST: "LOST", INTERRUPTED: "stopped", CANCELLED: "stopped"}  # seven wide
 
 
-def begun(frozen: Frozen, pending: int, adopted: int) -> str:
-    """Return how many cells there are, and how many of them are done already."""
+def begun(frozen: Frozen, pending: int, adopted: int, request: str | None = None) -> str:
+    """Return how many cells there are, how many of them are done already, and what keeps the others waiting."""
     size = len(frozen.jobs)
     if not pending and not adopted:
-        return f"sweep   {frozen.name}: all {size} cells are done, nothing to launch"
+        return f"sweep   {frozen.name}: {_all(size)} done, nothing to launch"
     done = size - pending - adopted
     kept = f", {done} done already" if done else ""
-    return f"sweep   {frozen.name}: {size} cells{kept}, {pending} to launch"
+    left = f"{pending} left, none launched: the sweep is {request}" if request else f"{pending} to launch"
+    return f"sweep   {frozen.name}: {counted(size, 'cell')}{kept}, {left}"
 
 
 def launched(frozen: Frozen, job: Job, number: int) -> str:
@@ -58,7 +59,13 @@ def held(why: str) -> str:
 
 def gone(count: int, cost: int) -> str:
     """Return that the plan lost cells that the ledger knows; their cost still counts."""
-    return f"note    {count} cells of earlier plans are no longer in this one; their {money.dollars(cost)} still count"
+    are = "is" if count == 1 else "are"
+    still = money.dollars(cost)
+    return f"note    {counted(count, 'cell')} of earlier plans {are} no longer in this one; their {still} still count"
+
+
+def _all(size: int) -> str:
+    return f"all {size} cells are" if size > 1 else "its one cell is"
 
 
 def _cell(frozen: Frozen, job: Job) -> str:
