@@ -1,6 +1,6 @@
 # open_ledger [OPTION...]: start the ledger, which owns the money and the records, and wait until it is ready. Sets
 # TO_LEDGER, FROM_LEDGER and NOWHERE (/dev/null, opened once), SWEEP_ID, HOST, BOOT (- where nothing tells boots
-# apart) and PENDING, the number of cells that still have to run.
+# apart), START_WORD, and PENDING, the number of cells that still have to run.
 open_ledger() {
   local -a options=(--driver "$DRIVER" --pid "$$" "$@")
   local from to
@@ -11,6 +11,7 @@ open_ledger() {
   exec {FROM_LEDGER}<&"$from" {TO_LEDGER}>&"$to" {from}<&- {to}>&- {NOWHERE}>/dev/null
   read -r -u "$FROM_LEDGER" REPLY SWEEP_ID HOST BOOT PENDING || die 70 "the ledger did not start"
   [[ $REPLY == ready ]] || exit "${SWEEP_ID:-70}" # it has said why; in the id's place is the exit code
+  find_start
 }
 
 # leave_ledger: what we start has no part in the conversation, or the ledger would not notice our end.

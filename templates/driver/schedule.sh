@@ -2,11 +2,10 @@
 # and leaves SIGINT at its default, so that it can be asked to release its pod.
 launch() {
   local id attempt_dir
-  local -a params=() own=()
-  find_cell "$1"
-  attempt_dir=$SWEEP_DIR/cells/$id/attempt-$2
+  local -a argv tags
+  compose "$1" "$2"
   set -m
-  shard "$1" "$2" </dev/null &
+  shard </dev/null &
   set +m
   RUNNING[$!]="$1 $2"
 }

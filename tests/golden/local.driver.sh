@@ -172,7 +172,7 @@ os.execvp(sys.argv[1], sys.argv[1:])' "$BASH" "$DRIVER" "$@"
 
 # open_ledger [OPTION...]: start the ledger, which owns the money and the records, and wait until it is ready. Sets
 # TO_LEDGER, FROM_LEDGER and NOWHERE (/dev/null, opened once), SWEEP_ID, HOST, BOOT (- where nothing tells boots
-# apart) and PENDING, the number of cells that still have to run.
+# apart), START_WORD, and PENDING, the number of cells that still have to run.
 open_ledger() {
   local -a options=(--driver "$DRIVER" --pid "$$" "$@")
   local from to
@@ -183,6 +183,7 @@ open_ledger() {
   exec {FROM_LEDGER}<&"$from" {TO_LEDGER}>&"$to" {from}<&- {to}>&- {NOWHERE}>/dev/null
   read -r -u "$FROM_LEDGER" REPLY SWEEP_ID HOST BOOT PENDING || die 70 "the ledger did not start"
   [[ $REPLY == ready ]] || exit "${SWEEP_ID:-70}" # it has said why; in the id's place is the exit code
+  find_start
 }
 
 # leave_ledger: what we start has no part in the conversation, or the ledger would not notice our end.
@@ -215,30 +216,13 @@ find_cell() {
   done
 }
 
-# claim: make this attempt ours. Fails where a later driver has given it up, so no cell runs twice.
-claim() {
-  local ticks=- stat
-  local -a fields
-  if [[ $BOOT != - ]]; then
-    read -r stat <"/proc/$BASHPID/stat"
-    # shellcheck disable=SC2206 # numbers and one letter; a here-string would cost a pipe or a file
-    fields=(${stat##*) })
-    ticks=${fields[19]}
-  fi
-  set -o noclobber
-  { printf '%s %s %s %s\n' "$BASHPID" "$ticks" "$BOOT" "$HOST" >"$attempt_dir/start"; } 2>/dev/null || return 1
-  set +o noclobber
-}
-
-# shard INDEX ATTEMPT: run one attempt of the cell at hand, in a process group of its own, and write down how it ended.
-# Its output goes straight to its own files, not through tee: no pipe to break, and nothing of a sibling in it.
-shard() {
-  local index=$1 attempt=$2 status=0 stopped=0 pair
-  local -a argv tags
-  trap 'stopped=1' INT TERM HUP # the runner gets them too; this shell stays to record the outcome
-  trap - USR1 PIPE
-  leave_ledger
-  claim || return 0
+# compose INDEX ATTEMPT: set id, attempt_dir, argv and tags, all that an attempt is called with. This is done before
+# the shard is forked: in a copy of this process every step costs thrice.
+compose() {
+  local index=$1 attempt=$2 pair
+  local -a params=() own=()
+  find_cell "$index"
+  attempt_dir=$SWEEP_DIR/cells/$id/attempt-$attempt
   "${own[@]}" # the cell's command_N sets argv
   tags=("SWEEP_ID=$SWEEP_ID" "SWEEP_NAME=$SWEEP_NAME" "SWEEP_SIZE=$SWEEP_SIZE" "SWEEP_INDEX=$index")
   tags+=("SWEEPTOOL_ATTEMPT=$SWEEP_ID/$id/$attempt")
@@ -249,6 +233,41 @@ shard() {
       argv=(env "PARAM_$pair" "NODUS_PARAM_$pair" "${argv[@]}")
     fi
   done
+}
+
+# find_start: learn which word of a process's stat line says when it started. The words of its name, which our shards
+# share, stand before it.
+find_start() {
+  local stat
+  local -a words after
+  if [[ $BOOT == - ]]; then return; fi
+  read -r stat <"/proc/$$/stat"
+  read -r -a words <<<"$stat"
+  read -r -a after <<<"${stat##*) }"
+  START_WORD=$((${#words[@]} - ${#after[@]} + 19))
+}
+
+# claim: make this attempt ours. Fails where a later driver has given it up, so no cell runs twice.
+claim() {
+  local ticks=-
+  local -a stat
+  if [[ $BOOT != - ]]; then
+    read -r -a stat <"/proc/$BASHPID/stat"
+    ticks=${stat[START_WORD]}
+  fi
+  set -o noclobber
+  { printf '%s %s %s %s\n' "$BASHPID" "$ticks" "$BOOT" "$HOST" >"$attempt_dir/start"; } 2>/dev/null || return 1
+  set +o noclobber
+}
+
+# shard: run one attempt, composed before, in a process group of its own, and write down how it ended.
+# Its output goes straight to its own files, not through tee: no pipe to break, and nothing of a sibling in it.
+shard() {
+  local status=0 stopped=0
+  trap 'stopped=1' INT TERM HUP # the runner gets them too; this shell stays to record the outcome
+  trap - USR1 PIPE
+  leave_ledger
+  claim || return 0
   if ((stopped)); then
     : >|"$attempt_dir/start" # an empty claim: the runner was never called
     return 1
@@ -280,11 +299,10 @@ record() {
 # and leaves SIGINT at its default, so that it can be asked to release its pod.
 launch() {
   local id attempt_dir
-  local -a params=() own=()
-  find_cell "$1"
-  attempt_dir=$SWEEP_DIR/cells/$id/attempt-$2
+  local -a argv tags
+  compose "$1" "$2"
   set -m
-  shard "$1" "$2" </dev/null &
+  shard </dev/null &
   set +m
   RUNNING[$!]="$1 $2"
 }
