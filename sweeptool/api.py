@@ -16,7 +16,7 @@ from sweeptool import spec as specs
 from sweeptool import status as statuses
 from sweeptool.errors import USAGE, Problem, SweepError, Unsupported
 from sweeptool.layout import SweepDir
-from sweeptool.plan import Plan
+from sweeptool.plan.model import Plan
 from sweeptool.status import CellStatus
 
 Scalar = str | int | float | bool

@@ -10,9 +10,8 @@ from sweeptool import money
 from sweeptool import status as statuses
 from sweeptool.layout import SweepDir
 from sweeptool.ledger.state import RUNNING
-from sweeptool.planview import duration
 from sweeptool.status import CellStatus, Status
-from sweeptool.text import one_line
+from sweeptool.text import duration, one_line
 
 _HEAD = ("NAME", "PHASE", "CELLS", "COST", "BEST-COST", "AGE")
 _CELLS = ("CELL", "WHAT", "PHASE", "COST", "WALL", "UNITS/S", "WHY")

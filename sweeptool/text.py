@@ -1,4 +1,4 @@
-"""Text from anywhere goes in; text that is safe to show on a terminal comes out."""
+"""Text, counts and spans of time from anywhere go in; text that is safe to show to people comes out."""
 
 from __future__ import annotations
 
@@ -21,6 +21,16 @@ def counted(count: int, noun: str) -> str:
 def among(names: Sequence[str]) -> str:
     """Return ``there is lr``, ``there are lr, rank``, ``there is none``: what a name that is unknown could have been."""
     return f"there {'are' if len(names) > 1 else 'is'} {', '.join(names) or 'none'}"
+
+
+def duration(seconds: int) -> str:
+    """Return whole seconds as ``45 s``, ``10 min``, ``1 h 30 min``, ``2 d 4 h``."""
+    minutes, rest = divmod(seconds, 60)
+    hours, minutes_left = divmod(minutes, 60)
+    days, hours_left = divmod(hours, 24)
+    units = [(days, "d"), (hours_left, "h"), (minutes_left, "min"), (rest, "s")]
+    used = [f"{count} {unit}" for count, unit in units if count]
+    return " ".join(used[:2]) or "0 s"
 
 
 def one_line(text: str, width: int = 300) -> str:

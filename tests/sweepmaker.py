@@ -8,8 +8,9 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from sweeptool import layout, plan, render, spec
+from sweeptool import layout, plan, spec
 from sweeptool.layout import SweepDir
+from sweeptool.plan.freeze import freeze
 
 START = 1_772_000_000  # 2026-02-25T06:13:20Z
 
@@ -64,7 +65,7 @@ def sweep(
     made = plan.make(spec.load(textwrap.dedent(text), "spec.yaml", project=project), project)
     where = SweepDir(project / layout.SWEEPS_DIR / made.spec.name)
     where.cells.mkdir(parents=True)
-    where.plan.write_text("".join(line + "\n" for line in render.freeze(made)))
+    where.plan.write_text("".join(line + "\n" for line in freeze(made)))
     opened = {"event": "opened", "sweep_id": f"{made.spec.name}-20260225-000001", "host": "desk", "pid": 4242}
     events: list[dict[str, Any]] = [
         {"ts_utc": stamp(0), **opened, "cells": len(made.shards), "max_cost_usd": _cap(made)}

@@ -14,7 +14,7 @@ import pytest
 ROOT = Path(__file__).parent.parent / "sweeptool"
 FILES = sorted(ROOT.rglob("*.py"))
 
-MAKE = ("spec", "spec.*", "cells", "plan", "shell", "render")
+MAKE = ("spec", "spec.*", "cells", "plan", "plan.*", "shell", "render", "render.*")
 READ = (
     "runs",
     "frame",
@@ -32,7 +32,7 @@ READ = (
 HOMES = {
     "click": ("cli", "cli.*"),
     "rich": ("cli", "cli.*", "live"),
-    "jinja2": ("render", "report", "report.*"),
+    "jinja2": ("render.*", "report", "report.*"),
     "yaml": (
         "spec.*",
         "runners.runpod.template",
@@ -40,7 +40,7 @@ HOMES = {
         "runners.runpod.verdicts",
     ),  # the last three: job configs
     "pandas": ("frame", "analysis", "analysis.*", "report", "report.*", "collect"),
-    "tabulate": ("tables", "planview", "statusview"),
+    "tabulate": ("tables", "plan.show", "statusview"),
     "psutil": ("ledger.liveness",),
 }
 LAZY = ("pandas", "pyarrow", "rich", "jinja2", "yaml", "tabulate", "psutil", "click")

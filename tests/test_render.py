@@ -14,6 +14,8 @@ import pytest
 from sweeptool import frozen, layout, render
 from sweeptool import plan as plans
 from sweeptool import spec as specs
+from sweeptool.plan.model import Plan
+from sweeptool.render import templates
 from tests.conftest import require_program
 
 GOLDEN = Path(__file__).parent / "golden"
@@ -43,7 +45,7 @@ SPECS = {
 }
 
 
-def planned(text: str, tmp_path: Path) -> plans.Plan:
+def planned(text: str, tmp_path: Path) -> Plan:
     return plans.make(specs.load(_dedent(text), "sweep.yaml", project=tmp_path), tmp_path)
 
 
@@ -104,7 +106,7 @@ def test_shell_files_are_clean(name, tmp_path):
 )
 def test_every_value_in_a_template_is_quoted_and_outside_quotes(file):
     text = (layout.resource("templates") / file).read_text()
-    tree = render.environment_of("driver").parse(text)
+    tree = templates.environment().parse(text)
     for output in tree.find_all(jinja2.nodes.Output):
         for node in output.nodes:
             if isinstance(node, jinja2.nodes.TemplateData):

@@ -32,16 +32,17 @@ def validate(**values: Any) -> None:
 @options.sweeps_option
 def plan_(*, as_json: bool, diff: str | None, sweeps_dir: Path, **values: Any) -> None:
     """Show the cells in order, and at most what they cost and take."""
-    from sweeptool import plan, planview
+    from sweeptool import plan
+    from sweeptool.plan import show
 
     found = plan.make(options.load(values), values["project_dir"])
     for warning in found.warnings:
         click.echo(f"warning: {warning}", err=True)
     if diff is not None:
-        changes = planview.changes(found, options.old_cells(diff, sweeps_dir, values))
-        click.echo(_json([asdict(change) for change in changes]) if as_json else planview.difference(changes))
+        changes = show.changes(found, options.old_cells(diff, sweeps_dir, values))
+        click.echo(_json([asdict(change) for change in changes]) if as_json else show.difference(changes))
     else:
-        click.echo(_json(plan.describe(found, str(sweeps_dir))) if as_json else planview.table(found))
+        click.echo(_json(plan.describe(found, str(sweeps_dir))) if as_json else show.table(found))
 
 
 @click.command()

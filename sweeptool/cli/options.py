@@ -14,7 +14,7 @@ from sweeptool.errors import Problem, SweepError
 from sweeptool.layout import SweepDir
 
 if TYPE_CHECKING:
-    from sweeptool.planview import Old
+    from sweeptool.plan.show import Old
 
 _LONGEST = 64 << 20  # bytes of a spec: a device that never ends is none
 F = TypeVar("F", bound=Callable[..., Any])
@@ -149,8 +149,9 @@ def remake(values: dict[str, Any]) -> Callable[[str], str]:
 
 def old_cells(old: str, sweeps_dir: Path, values: dict[str, Any]) -> Old:
     """Return the cells of OLD: a SPEC, read with the same options as the new one, or a sweep."""
-    from sweeptool import plan, planview
+    from sweeptool import plan
+    from sweeptool.plan import show
 
     if Path(old).is_file() or old == "-" or old.lstrip().startswith("{"):
-        return planview.of_plan(plan.make(load({**values, "grid": None, "spec": old}), values["project_dir"]))
-    return planview.of_sweep(find(old, sweeps_dir))
+        return show.of_plan(plan.make(load({**values, "grid": None, "spec": old}), values["project_dir"]))
+    return show.of_sweep(find(old, sweeps_dir))

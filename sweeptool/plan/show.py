@@ -10,8 +10,8 @@ from tabulate import tabulate
 from sweeptool import frozen, money
 from sweeptool.layout import SweepDir
 from sweeptool.ledger import state as ledger
-from sweeptool.plan import Plan
-from sweeptool.text import counted, one_line
+from sweeptool.plan.model import Plan
+from sweeptool.text import counted, duration, one_line
 
 _WORDS = ("new", "same", "done", "gone")
 _SHOWN = 60  # cells that are listed one by one; of a larger plan, the first and the last
@@ -78,16 +78,6 @@ def worst(plan: Plan) -> str:
     if plan.attempts > 1:
         lines.append(f"A cell is tried up to {plan.attempts} times, and every attempt is counted here.")
     return "\n".join(lines)
-
-
-def duration(seconds: int) -> str:
-    """Return whole seconds as ``45 s``, ``10 min``, ``1 h 30 min``, ``2 d 4 h``."""
-    minutes, rest = divmod(seconds, 60)
-    hours, minutes_left = divmod(minutes, 60)
-    days, hours_left = divmod(hours, 24)
-    units = [(days, "d"), (hours_left, "h"), (minutes_left, "min"), (rest, "s")]
-    used = [f"{count} {unit}" for count, unit in units if count]
-    return " ".join(used[:2]) or "0 s"
 
 
 def changes(plan: Plan, old: Old) -> list[Change]:

@@ -2,25 +2,18 @@
 
 from __future__ import annotations
 
-import json
-import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from pathlib import Path
-from typing import Any
+from collections.abc import Callable, Mapping, Sequence
 
-import jinja2
-
-from sweeptool import __version__, argvs, frozen, layout, money, shell
-from sweeptool.layout import PLAN_MARK
-from sweeptool.plan import Plan, Shard
+from sweeptool import __version__, layout, money, shell
+from sweeptool.plan.freeze import freeze
+from sweeptool.plan.model import Plan, Shard
+from sweeptool.render import argvs, templates
 from sweeptool.spec.model import Command
-from sweeptool.text import printable
 
 FILES = {"bash": "driver.sh", "make": "sweep.mk", "slurm": "sweep.sbatch", "parallel": "sweep.parallel.sh"}
 """Each target, and what its file is called."""
 
 _TEMPLATES = {"make": "sweep.mk.j2", "slurm": "sweep.sbatch.j2", "parallel": "sweep.parallel.sh.j2"}
-_MAKE = re.compile(r"[A-Za-z0-9._ -]+")
 _ARRAY = 1000  # tasks of one Slurm array, by its usual MaxArraySize of 1001
 _SPARE = 10  # minutes a Slurm task gets beyond its cell's limit, to provision and to clean up
 
@@ -32,7 +25,7 @@ def render(plan: Plan, target: str = "bash", *, remake: Callable[[str], str] | N
         return _driver(plan, remake("bash"))
     spec = plan.spec
     size = len(plan.shards)
-    template = environment_of("driver").get_template(_TEMPLATES[target])
+    template = templates.environment().get_template(_TEMPLATES[target])
     return template.render(
         title=_title(plan),
         version=__version__,
@@ -52,7 +45,7 @@ def render(plan: Plan, target: str = "bash", *, remake: Callable[[str], str] | N
 def _driver(plan: Plan, remake: str) -> str:
     spec = plan.spec
     shapes, calls = argvs.shapes([_words(shard) for shard in plan.shards])
-    template = environment_of("driver").get_template("driver.sh.j2")
+    template = templates.environment().get_template("driver.sh.j2")
     return template.render(
         title=_title(plan),
         version=__version__,
@@ -114,92 +107,10 @@ def _submission(start: int, size: int) -> tuple[str, ...]:
     return "sbatch", f"--array=0-{last}", f"--export=ALL,OFFSET={start}", FILES["slurm"]
 
 
-def freeze(plan: Plan) -> Iterable[str]:
-    """Return the lines of the frozen plan: the sweep's, then one a cell with what is not common to all."""
-    spec = plan.spec
-    records = [_record(plan, shard) for shard in plan.shards]
-    common = {key: value for key, value in records[0].items() if all(record[key] == value for record in records[1:])}
-    sweep = {
-        "format": frozen.FORMAT,
-        "name": spec.name,
-        "cells": len(records),
-        "runner": spec.runner.kind,
-        "manifest": spec.runner.manifest or layout.MANIFEST,
-        "events": spec.runner.events or layout.EVENTS,
-        "max_parallel": spec.max_parallel,
-        "max_cost_usd": money.text_or_none(spec.max_cost),
-        "budget_policy": spec.budget_policy,
-        "failure_streak": plan.failure_streak,
-        "launch_delay": spec.launch_delay,
-        "retry": {"max_attempts": plan.retry.max_attempts, "on": plan.retry.on, "delay": plan.retry.delay},
-        "metrics": {
-            "file": spec.metrics.file,
-            "patterns": dict(spec.metrics.patterns),
-            "best": spec.metrics.best,
-            "goal": spec.metrics.goal,
-        },
-        "units": spec.units,
-        "configs": dict(plan.digests),
-        "state": spec.state,
-        "common": common,
-    }
-    yield json.dumps(sweep, ensure_ascii=True)
-    for record in records:
-        yield json.dumps({key: value for key, value in record.items() if key not in common}, ensure_ascii=True)
-
-
-def environment_of(folder: str) -> jinja2.Environment:
-    """Return the jinja2 environment for shell templates: every value must end in a quoting filter."""
-    templates = layout.resource("templates")
-    environment = jinja2.Environment(  # noqa: S701 - shell text; HTML has an environment of its own
-        loader=jinja2.FileSystemLoader(templates),
-        undefined=jinja2.StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-        keep_trailing_newline=True,
-        comment_start_string="{##",
-        comment_end_string="##}",
-    )
-    environment.filters.update(
-        word=shell.word,
-        words=shell.words,
-        command=shell.command,
-        comment=shell.comment,
-        line=_line,
-        planline=_planline,
-        target=_target,
-    )
-    environment.globals["raw"] = lambda name: _partial(templates / folder / name)
-    return environment
-
-
-def _partial(path: Path) -> str:
-    return path.read_text().replace("\r\n", "\n")
-
-
-def _line(text: str) -> str:
-    """Return a command that is one line already, whole."""
-    if text != printable(text):
-        raise ValueError(f"'{text}' is no line of a comment")
-    return text
-
-
-def _planline(text: str) -> str:
-    return PLAN_MARK + text
-
-
 def _validation(plan: Plan) -> Sequence[Sequence[str]]:
     if not plan.spec.validate:
         return ()
     return plan.runner.validation(plan.spec, [shard.cell for shard in plan.shards])
-
-
-def _target(value: str | int) -> str:
-    """Return ids and numbers as they are, for make; nothing else may stand in its files."""
-    text = str(value)
-    if not _MAKE.fullmatch(text):
-        raise ValueError(f"'{text}' cannot stand in a Makefile")
-    return text
 
 
 def _argv(command: Command) -> Sequence[str]:
@@ -224,33 +135,3 @@ def _secrets(shards: Sequence[Shard]) -> list[str]:
 
 def _pairs(variables: Mapping[str, str]) -> list[str]:
     return [f"{name}={value}" for name, value in variables.items()]
-
-
-def _record(plan: Plan, shard: Shard) -> Mapping[str, Any]:
-    cell, settings = shard.cell, shard.cell.settings
-    return {
-        "index": cell.index,
-        "id": cell.id,
-        "name": cell.name,
-        "config": cell.config,
-        "gpu": cell.gpu,
-        "region": cell.region,
-        "params": dict(cell.params),
-        "repetition": cell.repetition,
-        "label": plan.label(shard),
-        "price_per_hour_usd": money.text_or_none(shard.price),
-        "reservation_usd": money.text_or_none(shard.reservation),
-        "cost_cap_usd": money.text_or_none(settings.cost_cap),
-        "max_runtime": settings.max_runtime,
-        "dialect": plan.spec.dialect,
-        "settings": {
-            "command": settings.command,
-            "image": settings.image,
-            "env": dict(settings.env),
-            "instance_type": settings.instance_type,
-            "datacenter": settings.datacenter,
-            "on_complete": settings.on_complete,
-            "secrets": sorted(settings.secrets),
-            "placement": list(settings.placement),
-        },
-    }
