@@ -22,6 +22,16 @@ def test_every_command_of_the_table_is_there():
     assert [name for names in group.MODULES.values() for name in names] == COMMANDS
 
 
+def test_help_has_a_line_for_every_command_that_is_not_hidden_and_cuts_none(capsys):
+    assert cli.perform(["--help"]) == 0
+    text = capsys.readouterr().out
+    listed = [line.split()[0] for line in text.partition("Commands:\n")[2].splitlines()]
+    context = click.Context(group.group)
+    assert listed == [name for name in COMMANDS if not group.group.get_command(context, name).hidden]
+    assert "..." not in text.partition("Commands:")[2]
+    assert max(map(len, text.splitlines())) <= 80
+
+
 @pytest.mark.parametrize("name", COMMANDS)
 @pytest.mark.parametrize("flag", ["-h", "--help"])
 def test_every_command_explains_itself(capsys, name, flag):

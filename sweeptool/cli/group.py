@@ -13,14 +13,39 @@ import click
 from sweeptool import __version__
 from sweeptool.errors import FAILED, USAGE, SweepError, near
 
-MODULES = {
-    "make": ("init", "validate", "plan", "render", "schema"),
-    "run": ("run", "ledger", "job-config", "status", "list", "logs", "budget"),
-    "control": ("suspend", "resume", "cancel"),
-    "read": ("manifest-summary", "best", "events-query", "collect", "report", "compare"),
-    "recover": ("recover",),
-    "doctor": ("doctor",),
-    "localrun": ("local-run",),
+MODULES = {  # module -> its commands, each with what it does in a few words; empty: not listed
+    "make": {
+        "init": "write a starter project that runs as it is",
+        "validate": "name every problem of a spec at once",
+        "plan": "the cells, and at most what they cost and take",
+        "render": "the driver, a bash script; or make, Slurm, GNU parallel",
+        "schema": "the JSON Schema of specs, for editors",
+    },
+    "run": {
+        "run": "render a spec and run it, or go on with it",
+        "ledger": "",
+        "job-config": "",
+        "status": "phase, cells, cost and best cell of a sweep",
+        "list": "the sweeps here",
+        "logs": "the output of one cell",
+        "budget": "what is spent, reserved, unknown and left",
+    },
+    "control": {
+        "suspend": "launch nothing more; what runs goes on to its end",
+        "resume": "take back suspend or cancel, raise the cap, go on",
+        "cancel": "launch nothing more and interrupt what runs",
+    },
+    "read": {
+        "manifest-summary": "every run, and the totals",
+        "best": "which cells won, and how sure that is",
+        "events-query": "search the events of a sweep or a tree",
+        "collect": "one tidy row a cell and attempt: CSV, JSON, Parquet",
+        "report": "one HTML page: tables, plots, warnings",
+        "compare": "two sweeps or two runs side by side",
+    },
+    "recover": {"recover": "what may still bill, and its release"},
+    "doctor": {"doctor": "what is missing on this machine"},
+    "localrun": {"local-run": "one job here, as a rented pod would run it"},
 }
 _HOME = {name: module for module, names in MODULES.items() for name in names}
 _COMPLETE = "_SWEEPTOOL_COMPLETE"
@@ -42,6 +67,11 @@ class LazyGroup(click.Group):
         commands: list[click.Command] = importlib.import_module(module).commands
         return next((command for command in commands if command.name == cmd_name), None)
 
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002 - click's own
+        """List the commands, each with a few words that are never cut."""
+        with formatter.section("Commands"):
+            formatter.write_dl([(name, text) for names in MODULES.values() for name, text in names.items() if text])
+
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
@@ -62,7 +92,7 @@ def group() -> None:
     \b
     sweeptool plan spec.yaml            the cells, and at most what they cost
     sweeptool render spec.yaml          the driver, a bash script
-    sweeptool run spec.yaml             render it into the sweep directory and run it
+    sweeptool run spec.yaml             render it, and run it or go on with it
     sweeptool manifest-summary          what ran, what it cost
     sweeptool best                      which cell won
     """  # noqa: D301 - click wants the control character
