@@ -31,7 +31,7 @@ READ = (
 # A library, and the only modules that may import it.
 HOMES = {
     "click": ("cli", "cli.*"),
-    "rich": ("cli", "cli.*", "live"),
+    "rich": ("cli", "cli.*", "status.live"),
     "jinja2": ("render.*", "report", "report.*"),
     "yaml": (
         "spec.*",
@@ -40,7 +40,7 @@ HOMES = {
         "runners.runpod.verdicts",
     ),  # the last three: job configs
     "pandas": ("frame", "analysis", "analysis.*", "report", "report.*", "collect"),
-    "tabulate": ("tables", "plan.show", "statusview"),
+    "tabulate": ("tables", "plan.show", "status.show"),
     "psutil": ("ledger.liveness",),
 }
 LAZY = ("pandas", "pyarrow", "rich", "jinja2", "yaml", "tabulate", "psutil", "click")

@@ -388,9 +388,9 @@ def test_large_sweep_lists_what_needs_a_person_and_counts_the_rest(project, tmp_
     [(0, "0s"), (59.9, "59s"), (60, "1m"), (90, "1m30s"), (3600, "1h"), (5400, "1h30m"), (90000, "1d1h"), (-5, "0s")],
 )
 def test_age_is_short(seconds, text):
-    from sweeptool import statusview
+    from sweeptool.status import show
 
-    assert statusview._age(seconds) == text
+    assert show._age(seconds) == text
 
 
 def test_list_shows_every_sweep_and_warns_of_those_it_cannot_read(project, tmp_path):

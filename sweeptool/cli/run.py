@@ -83,8 +83,8 @@ def status(
     final: bool,
 ) -> None:
     """Show phase, cells, cost and the best cell of SWEEP (default: the newest)."""
-    from sweeptool import live, statusview
     from sweeptool import status as statuses
+    from sweeptool.status import live, show
 
     options.exclusive({"--watch": watch, "--json": as_json, "--check-complete": check_complete})
     if check_complete:
@@ -99,20 +99,21 @@ def status(
     if as_json:
         click.echo(json.dumps(statuses.describe(found), indent=2, ensure_ascii=False))
     else:
-        click.echo(statusview.final(found) if final else statusview.table([found], cells=True))
+        click.echo(show.final(found) if final else show.table([found], cells=True))
 
 
 @click.command("list")
 @options.sweeps_option
 def list_(sweeps_dir: Path) -> None:
     """List the sweeps here."""
-    from sweeptool import locate, statusview
+    from sweeptool import locate
     from sweeptool import status as statuses
+    from sweeptool.status import show
 
     found, problems = statuses.every(locate.existing(sweeps_dir))
     for problem in problems:
         click.echo(f"warning: {problem}", err=True)
-    click.echo(statusview.table(found))
+    click.echo(show.table(found))
 
 
 @click.command()

@@ -10,9 +10,8 @@ from rich.live import Live
 from rich.text import Text
 
 from sweeptool import status as statuses
-from sweeptool import statusview
 from sweeptool.layout import SweepDir
-from sweeptool.status import Status
+from sweeptool.status import Status, show
 
 _EVERY = 0.5  # seconds between two looks
 _OVER = ("Succeeded", "Failed", "Cancelled", "Suspended")
@@ -42,13 +41,13 @@ def _show(sweep: SweepDir, console: Console) -> None:
 def _tell(sweep: SweepDir, say: Callable[[str], None]) -> None:
     found = statuses.read(sweep)
     told = _news(found)
-    say(statusview.table([found]))
+    say(show.table([found]))
     while found.phase not in _OVER:
         time.sleep(_EVERY)
         found = statuses.read(sweep)
         if _news(found) != told:
             told = _news(found)
-            say(statusview.line(found))
+            say(show.line(found))
 
 
 def _news(found: Status) -> tuple[str, int, int]:
@@ -56,4 +55,4 @@ def _news(found: Status) -> tuple[str, int, int]:
 
 
 def _text(found: Status) -> Text:
-    return Text(statusview.table([found], cells=True))
+    return Text(show.table([found], cells=True))
