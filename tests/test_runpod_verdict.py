@@ -76,7 +76,9 @@ def judge(left: Left, where: Path) -> Verdict:
     run_dir.mkdir()
     attempt.stdout.write_text(f"RUN_DIR={run_dir}\n{left.stdout}")
     attempt.stderr.write_text(left.stderr)
-    attempt.config.write_text("run_id_prefix: lora-41-lora-20261129-031337-0-a1\n")
+    attempt.config.write_text(
+        "run_id_prefix: lora-41-lora-20261129-031337-0-a1\nrun: {failure_markers: [LORA_FAILED, Traceback]}\n"
+    )
     (run_dir / "events.jsonl").write_text("".join(json.dumps({"event": each}) + "\n" for each in left.events))
     (run_dir / "metrics.jsonl").write_text("".join(json.dumps(each) + "\n" for each in left.metrics))
     if left.change:
@@ -238,11 +240,14 @@ def test_what_a_setup_command_prints_is_never_taken_for_the_runners_own_words(tm
         pytest.param("OSError: [Errno 28] No space left on device", "its disk was full", id="disk"),
         pytest.param("job.sh: line 5:   812 Killed    python train.py", "killed, perhaps for memory", id="killed"),
         pytest.param("ValueError: shapes do not match", "ValueError: shapes do not match", id="its-own-last-line"),
+        pytest.param("no such file: x\nLORA_FAILED", "no such file: x", id="not-the-marker"),
+        pytest.param("no such file: x\nLORA_FAILED exit 3", "exit 3: no such file: x", id="and-its-exit"),
     ],
 )
 def test_the_detail_of_a_failed_job_says_what_it_died_of(tmp_path: Path, printed: str, told: str) -> None:
     found = judge(Left(1, f"{MARKER}epoch 3\n{printed}\n__RUNPOD_DEPLOY_FAIL__\n"), tmp_path)
     assert found.detail.startswith(told)
+    assert "RUNPOD_DEPLOY" not in found.detail
 
 
 def test_the_detail_of_a_refused_creation_is_the_providers_answer(tmp_path: Path) -> None:

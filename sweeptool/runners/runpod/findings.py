@@ -13,10 +13,13 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from sweeptool.errors import SweepError
 from sweeptool.layout import EVENTS
 from sweeptool.manifest import Manifest
 from sweeptool.runners.base import Evidence
 from sweeptool.runners.runpod import pods
+from sweeptool.runners.runpod import template as templates
+from sweeptool.runners.runpod.template import Template
 
 _REMOTE = re.compile(
     r"^(?:RuntimeError: remote log contains failure marker[^\n]*|(?:[\w.]+\.)?RemoteRunError: [^\n]*)(?:\n|$)",
@@ -37,6 +40,7 @@ class Findings:
     events: Sequence[Mapping[str, Any]] = ()
     change: str = ""  # the provider's lastStatusChange at the end
     silent: bool = False  # the last telemetry sample could not reach the pod
+    config: Template = field(default_factory=dict)  # the attempt's own job config
     rented: pods.Rented = field(default_factory=lambda: pods.Rented(None, None, False))
 
     @property
@@ -70,8 +74,16 @@ def read(evidence: Evidence) -> Findings:
         events=_lines(where / EVENTS) if where else (),
         change=_last_change(where) if where else "",
         silent=_silent(where) if where else False,
+        config=_config(evidence.attempt.config),
         rented=pods.of_output(stdout, stderr, pods.state_file(evidence.attempt.state)),
     )
+
+
+def _config(path: Path) -> Template:
+    try:
+        return templates.read(path)
+    except SweepError:
+        return {}
 
 
 def _lines(path: Path) -> Sequence[Mapping[str, Any]]:

@@ -89,7 +89,9 @@ class Runpod:
         commands: list[tuple[str, ...]] = []
         for index in sorted(firsts.values(), key=int):
             commands.append((SWEEPTOOL, "job-config", SWEEP_DIR, index))
-            commands.append((PROGRAM, "validate", "--config", f"{SWEEP_DIR}/validate/{index}/job.yaml", "--all"))
+            commands.append(
+                (PROGRAM, "validate", "--config", f"{SWEEP_DIR}/validate/{index}/job.yaml", "--all", "--quiet")
+            )
         return commands
 
     def prepare(self, job: Mapping[str, Any], attempt: AttemptDir, project: Path) -> None:

@@ -5,12 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from pathlib import Path
-
-import yaml
 
 from sweeptool.runners.base import Evidence, Verdict
 from sweeptool.runners.runpod import findings
+from sweeptool.runners.runpod import template as templates
 from sweeptool.runners.runpod.findings import Findings
 from sweeptool.runners.runpod.reasons import JOB, LOCAL, PROVIDER, TRANSPORT, Rule
 from sweeptool.text import one_line
@@ -42,7 +40,7 @@ def verdict(evidence: Evidence) -> Verdict:
     found = findings.read(evidence)
     flags = _flags(found)
     if evidence.exit_code == 0:
-        judged = _finished(found, evidence)
+        judged = _finished(found)
     elif evidence.interrupted or evidence.exit_code is None or evidence.exit_code in _SIGNALS:
         judged = _stopped(evidence.exit_code)
     else:
@@ -51,11 +49,11 @@ def verdict(evidence: Evidence) -> Verdict:
     return replace(judged, detail=one_line(judged.detail), flags=flags, free=free)
 
 
-def _finished(found: Findings, evidence: Evidence) -> Verdict:
+def _finished(found: Findings) -> Verdict:
     manifest = found.manifest
     if manifest is None:
         return Verdict("failed", "no_manifest", "exit 0, but it left no manifest that can be read")
-    foreign = _foreign(found, evidence)
+    foreign = _foreign(found)
     if foreign:
         return Verdict("failed", "collision", foreign)
     if manifest.failed is not False:
@@ -67,14 +65,14 @@ def _finished(found: Findings, evidence: Evidence) -> Verdict:
     return Verdict("succeeded", detail=_line(_DEGRADED, found.own))
 
 
-def _foreign(found: Findings, evidence: Evidence) -> str:
+def _foreign(found: Findings) -> str:
     """Return what says that the manifest, or the run dir, is another attempt's too; empty where nothing does."""
     manifest = found.manifest
     if manifest is None:
         return ""
     if sum(event.get("event") == "gpu_selected" for event in found.events) > 1:
         return "two runs wrote into its run dir"
-    prefix = _run_id_prefix(evidence.attempt.config)
+    prefix = found.config.get("run_id_prefix")
     if prefix and manifest.run_id and not manifest.run_id.startswith(f"{prefix}-"):
         return f"the manifest is that of {manifest.run_id}"
     if found.rented.id and manifest.pod_id and manifest.pod_id != found.rented.id:
@@ -145,16 +143,17 @@ def _told(text: str, match: re.Match[str]) -> str:
 
 
 def _job(found: Findings) -> str:
+    """Return what the job died of: a known cause with the line that says so, else its last line and its exit."""
+    lines = [line.strip() for line in found.quoted.splitlines()]
     for what, pattern in _SUBREASONS:
-        if re.search(pattern, found.quoted):
-            return f"{what}: {_tail(found.quoted)}"
-    return _tail(found.quoted) or "the job failed"
-
-
-def _tail(quoted: str) -> str:
-    """Return the last line of the job that says something."""
-    lines = [line.strip() for line in quoted.splitlines() if line.strip() and not line.startswith("__RUNPOD_DEPLOY")]
-    return lines[-1] if lines else ""
+        told = next((line for line in lines if re.search(pattern, line)), None)
+        if told is not None:
+            return f"{what}: {told}"
+    markers = tuple(map(str, templates.section(found.config, "run").get("failure_markers") or ())) or ("\n",)
+    ends = [line for line in lines if line.startswith(markers)]
+    own = [line for line in lines if line and line not in ends and not line.startswith("__RUNPOD_DEPLOY")]
+    exits = re.findall(r"exit \d+", " ".join(ends))
+    return ": ".join(exits[-1:] + own[-1:]) or "the job failed"
 
 
 def _flags(found: Findings) -> tuple[str, ...]:
@@ -174,12 +173,3 @@ def _line(pattern: re.Pattern[str], text: str) -> str:
 def _last(text: str) -> str:
     lines = [line for line in text.splitlines() if line.strip()]
     return lines[-1].strip() if lines else ""
-
-
-def _run_id_prefix(config: Path) -> str | None:
-    try:
-        made = yaml.safe_load(config.read_text(encoding="utf-8"))
-    except (OSError, UnicodeDecodeError, yaml.YAMLError):
-        return None
-    prefix = made.get("run_id_prefix") if isinstance(made, dict) else None
-    return prefix if isinstance(prefix, str) else None
