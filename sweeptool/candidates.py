@@ -10,7 +10,8 @@ from pathlib import Path
 from sweeptool import layout, measures
 from sweeptool.frozen import Job
 from sweeptool.money import MICRO
-from sweeptool.runs import SUCCEEDED, Run
+from sweeptool.runs import Run
+from sweeptool.states import PENDING, SUCCEEDED
 from sweeptool.sweeps import Sweep
 
 COST, TIME, THROUGHPUT = "cost", "time", "throughput"
@@ -91,7 +92,7 @@ def _cell(job: Job, attempts: Sequence[Run], sweep: Sweep) -> Candidate:
 
 def _why(attempts: Sequence[Run]) -> str:
     if not attempts:
-        return "pending"
+        return PENDING
     last = attempts[-1]
     return f"{last.state} ({last.reason})" if last.reason else last.state
 

@@ -14,9 +14,8 @@ from sweeptool.frozen import Job
 from sweeptool.records import Record
 from sweeptool.runs import Found, Run
 from sweeptool.sources import Source
+from sweeptool.states import PENDING
 from sweeptool.sweeps import Sweep
-
-PENDING = "pending"
 
 
 def tidy(source: Source, name: str = layout.MANIFEST) -> tuple[list[Record], Found]:

@@ -11,8 +11,8 @@ from contextlib import suppress
 from sweeptool import frozen
 from sweeptool.layout import SweepDir
 from sweeptool.ledger import hold, liveness
+from sweeptool.ledger.attempt import Attempt
 from sweeptool.ledger.book import Book, amount
-from sweeptool.ledger.state import Attempt
 
 _PATIENCE = 120.0  # seconds that cancelled shards without a driver get to clean up
 

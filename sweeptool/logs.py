@@ -11,8 +11,9 @@ from sweeptool import frozen
 from sweeptool.errors import Problem, SweepError
 from sweeptool.layout import SweepDir
 from sweeptool.ledger import hold, liveness
+from sweeptool.ledger.attempt import Attempt
 from sweeptool.ledger.book import Book
-from sweeptool.ledger.state import RUNNING, Attempt
+from sweeptool.states import RUNNING
 
 _EVERY = 0.2  # seconds between two looks at a log that grows
 _BLOCK = 1 << 16

@@ -14,10 +14,11 @@ from typing import Any
 from sweeptool import frozen, rundir, shell
 from sweeptool.layout import SweepDir
 from sweeptool.ledger import hold, liveness
+from sweeptool.ledger.attempt import Attempt
 from sweeptool.ledger.book import Book
-from sweeptool.ledger.state import LOST, RUNNING, Attempt
 from sweeptool.runners.runpod import pods
 from sweeptool.runners.runpod.pods import Pod, Rented
+from sweeptool.states import LOST, RUNNING
 
 NO_POD, UNKNOWN = "no pod", "unknown"
 

@@ -14,6 +14,7 @@ from sweeptool.analysis import Combination, Ranking
 from sweeptool.candidates import COST, Candidate
 from sweeptool.layout import SweepDir
 from sweeptool.runs import Run
+from sweeptool.states import LOST, RUNNING, UNKNOWN
 from sweeptool.sweeps import Sweep
 from sweeptool.tables import clean
 
@@ -119,13 +120,13 @@ def _warnings(sweep: Sweep) -> Iterator[str]:
     dirty = sum(one.git_dirty is True for one in manifests)
     if dirty:
         yield f"{dirty} of {len(manifests)} attempts ran code that was in no commit (the work tree was dirty)."
-    lost = [run for run in sweep.found.runs if run.state == "lost"]
+    lost = [run for run in sweep.found.runs if run.state == LOST]
     if lost:
         yield f"{len(lost)} attempts were lost: what they did and cost is unknown. 'sweeptool recover' looks for their pods."
     leaked = [run for run in sweep.found.runs if "leaked" in run.flags]
     if leaked:
         yield f"{len(leaked)} attempts may have left a pod behind that still bills. 'sweeptool recover' names them."
-    unknown = sum(run.cost is None and run.state not in ("running", "lost") for run in sweep.found.runs)
+    unknown = sum(run.cost is None and run.state not in (RUNNING, LOST) for run in sweep.found.runs)
     if unknown:
         yield f"The cost of {unknown} attempts is unknown; the totals do not hold it."
     odd = sweep.found.lines()
@@ -169,7 +170,7 @@ def _attempts(sweep: Sweep) -> Table:
 
 
 def _state(run: Run) -> str:
-    return run.state if run.state in pictures.STATES else "unknown"
+    return run.state if run.state in pictures.STATES else UNKNOWN
 
 
 def _table(titles: Sequence[str], rows: Sequence[Sequence[str]], right: set[int], states: Sequence[str] = ()) -> Table:

@@ -12,13 +12,12 @@ from sweeptool import layout, manifest, walk
 from sweeptool.crew import crew
 from sweeptool.errors import SweepError
 from sweeptool.manifest import Manifest
+from sweeptool.states import FAILED, INTERRUPTED, SUCCEEDED, UNKNOWN
 from sweeptool.walk import Skipped
 
 if TYPE_CHECKING:  # a tree without a sweep needs neither the plan nor the ledger
     from sweeptool.frozen import Job
-    from sweeptool.ledger.state import Attempt
-
-SUCCEEDED, FAILED, INTERRUPTED, UNKNOWN = "succeeded", "failed", "interrupted", "unknown"
+    from sweeptool.ledger.attempt import Attempt
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,7 +12,8 @@ from sweeptool.errors import SweepError
 from sweeptool.frozen import Frozen, Job
 from sweeptool.layout import MANIFEST, SweepDir
 from sweeptool.ledger import state as ledger
-from sweeptool.ledger.state import Attempt, State
+from sweeptool.ledger.attempt import Attempt
+from sweeptool.ledger.state import State
 from sweeptool.manifest import Manifest
 from sweeptool.runs import Found, Run
 from sweeptool.walk import Skipped, files

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from sweeptool import money
 from sweeptool.errors import OVER_BUDGET, STOPPED, STREAK
 from sweeptool.frozen import Job
-from sweeptool.ledger.state import CANCELLED, State
+from sweeptool.ledger.state import State
+from sweeptool.states import CANCELLED
 
 RESERVE, SPENT = "reserve", "spent"
 

@@ -11,7 +11,7 @@ from sweeptool.ledger import endings, launching, liveness
 from sweeptool.ledger.admission import End, Interrupt, Wait, decide, refused
 from sweeptool.ledger.desk import Desk
 from sweeptool.ledger.pending import Pending
-from sweeptool.ledger.state import RUNNING
+from sweeptool.states import RUNNING
 
 
 def take_over(desk: Desk, only: Iterable[int] | None = None) -> None:

@@ -17,8 +17,9 @@ from sweeptool.errors import Problem, SweepError
 from sweeptool.frozen import Frozen
 from sweeptool.layout import AttemptDir, SweepDir
 from sweeptool.ledger import journal
+from sweeptool.ledger.attempt import Attempt
 from sweeptool.ledger.journal import Reader
-from sweeptool.ledger.state import Attempt, State
+from sweeptool.ledger.state import State
 
 
 @dataclass(slots=True)

@@ -10,11 +10,12 @@ from sweeptool.errors import SweepError
 from sweeptool.frozen import Frozen, Job
 from sweeptool.ledger import voice
 from sweeptool.ledger.admission import Rules, refused
+from sweeptool.ledger.attempt import Attempt
 from sweeptool.ledger.book import Book
 from sweeptool.ledger.pending import Pending
-from sweeptool.ledger.state import CANCELLED, INTERRUPTED, RUNNING, Attempt
 from sweeptool.runners.base import Runner
 from sweeptool.spec.model import Retry
+from sweeptool.states import CANCELLED, INTERRUPTED, RUNNING
 
 
 @dataclass(slots=True)

@@ -9,9 +9,10 @@ from sweeptool.errors import SweepError
 from sweeptool.frozen import Job
 from sweeptool.layout import AttemptDir
 from sweeptool.ledger import liveness, retrying, settlement, voice
+from sweeptool.ledger.attempt import Attempt, settled_event
 from sweeptool.ledger.desk import Desk
 from sweeptool.ledger.settlement import Settlement
-from sweeptool.ledger.state import RUNNING, Attempt, settled_event
+from sweeptool.states import RUNNING
 
 _GRACE = 900.0  # seconds beyond its time limit for which another host's attempt is believed to clean up
 _OTHERS = 3.0  # seconds between two looks at attempts that other drivers answer for

@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from sweeptool.ledger.state import FAILED, INTERRUPTED, LOST, Attempt, State
+from sweeptool.ledger.attempt import Attempt
+from sweeptool.ledger.state import State
 from sweeptool.spec.model import Retry
+from sweeptool.states import FAILED, INTERRUPTED, LOST
 
 _LOSSES = 3  # launches of one cell by one driver, where each is lost through no fault of the cell
 

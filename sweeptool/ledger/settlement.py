@@ -13,9 +13,11 @@ from sweeptool.errors import SweepError
 from sweeptool.frozen import Frozen, Job
 from sweeptool.layout import AttemptDir
 from sweeptool.ledger import liveness
-from sweeptool.ledger.state import CANCELLED, FAILED, INTERRUPTED, LOST, SUCCEEDED, Attempt, State
+from sweeptool.ledger.attempt import Attempt
+from sweeptool.ledger.state import State
 from sweeptool.manifest import Manifest
 from sweeptool.runners.base import Evidence, Runner, Verdict
+from sweeptool.states import CANCELLED, FAILED, INTERRUPTED, LOST, SUCCEEDED
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,8 +28,8 @@ class Settlement:
     collision: Attempt | None = None
 
 
-def unstarted(attempt: Attempt) -> Settlement:
-    """Settle an attempt whose runner was never called: it cost nothing and is no try."""
+def unstarted() -> Settlement:
+    """Return what an attempt was whose runner was never called: it cost nothing and is no try."""
     return Settlement(
         {
             "state": INTERRUPTED,
@@ -50,7 +52,7 @@ def settle(
     """Return what ``attempt`` was, from its own files only."""
     exit_code = _exit_code(where)
     if exit_code is None and liveness.claim(where) is None:
-        return unstarted(attempt)
+        return unstarted()
     run_dir = _run_dir(where, project)
     found, oddity = _manifest(run_dir, frozen)
     seen = exit_code if exit_code is not None else _inferred(found, attempt)
@@ -63,7 +65,7 @@ def settle(
     wall = found.wall_seconds if found else None
     rate = _rate(frozen, where, run_dir, wall) if verdict.state == SUCCEEDED else None
     state_name = verdict.state
-    if state.request == "cancelled" and state_name == INTERRUPTED:
+    if state.request == CANCELLED and state_name == INTERRUPTED:
         state_name = CANCELLED
     charged = cost if cost is not None else (attempt.reserved or 0)
     fields = {

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from sweeptool import money
 from sweeptool.frozen import Frozen, Job
+from sweeptool.ledger.attempt import Attempt
 from sweeptool.ledger.liveness import REMOTE
-from sweeptool.ledger.state import CANCELLED, FAILED, INTERRUPTED, LOST, SUCCEEDED, Attempt, State
+from sweeptool.ledger.state import State
+from sweeptool.states import CANCELLED, FAILED, INTERRUPTED, LOST, SUCCEEDED
 from sweeptool.text import counted, one_line
 
 _WORDS = {SUCCEEDED: "ok", FAILED: "FAILED", LOST: "LOST", INTERRUPTED: "stopped", CANCELLED: "stopped"}  # seven wide

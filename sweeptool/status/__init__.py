@@ -14,7 +14,9 @@ from sweeptool.frozen import Frozen, Job
 from sweeptool.layout import SweepDir
 from sweeptool.ledger import hold, liveness
 from sweeptool.ledger import state as ledger
-from sweeptool.ledger.state import CANCELLED, FAILED, LOST, RUNNING, SUCCEEDED, Attempt, State
+from sweeptool.ledger.attempt import Attempt
+from sweeptool.ledger.state import State
+from sweeptool.states import CANCELLED, FAILED, LOST, RUNNING, SUCCEEDED
 
 _PHASES = {SUCCEEDED: "Succeeded", FAILED: "Failed", LOST: "Lost", RUNNING: "Running", CANCELLED: "Cancelled"}
 _REASONS = {"budget": "MaxCostReached", "streak": "FailureStreak", "requested": "Requested"}

@@ -9,7 +9,7 @@ from tabulate import tabulate
 from sweeptool import money
 from sweeptool import status as statuses
 from sweeptool.layout import SweepDir
-from sweeptool.ledger.state import RUNNING
+from sweeptool.states import RUNNING
 from sweeptool.status import CellStatus, Status
 from sweeptool.text import duration, one_line
 
