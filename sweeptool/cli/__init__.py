@@ -48,11 +48,15 @@ def _open_streams() -> None:
 
 
 def _dispatch(words: Sequence[str]) -> int:
-    """Run the embedded runner directly, since it starts once a cell and click costs it 30 ms; else click."""
+    """Run what a driver starts directly, since click costs it 30 ms at each start; everything else through click."""
     if words[:1] == ["local-run"] and not {"-h", "--help"}.intersection(words[1:2]):
         from sweeptool.runners.local import process
 
         return process.main(words[1:])
+    if words[:1] == ["ledger"] and len(words) > 2:
+        from sweeptool.ledger import serve
+
+        return serve.main(words[1:])
     from sweeptool.cli import group
 
     return group.invoke(words)

@@ -31,27 +31,14 @@ def run(context: click.Context, /, *, parallel: str | None, sweeps_dir: Path, **
     context.exit(launch.driver(SweepDir(where), text, values["project_dir"], words))
 
 
-@click.command(hidden=True)
-@click.argument("directory", type=click.Path(path_type=Path))
-@click.option("--driver", type=click.Path(path_type=Path), required=True)
-@click.option("--pid", type=int, required=True)
-@click.option("--max-parallel", type=int)
-@click.option("--max-cost-usd", "cap")
-@click.option("--only", type=int)
+@click.command(hidden=True, context_settings={"ignore_unknown_options": True})
+@click.argument("words", nargs=-1, type=click.UNPROCESSED)
 @click.pass_context
-def ledger(
-    context: click.Context,
-    directory: Path,
-    driver: Path,
-    pid: int,
-    max_parallel: int | None,
-    cap: str | None,
-    only: int | None,
-) -> None:
-    """Keep the records of one driver: questions on stdin, answers on stdout."""
-    from sweeptool.ledger.serve import serve
+def ledger(context: click.Context, words: tuple[str, ...]) -> None:
+    """Keep the records of one driver: questions on stdin, answers on stdout. Only drivers call this."""
+    from sweeptool.ledger import serve
 
-    context.exit(serve(SweepDir(directory), driver, pid, max_parallel=max_parallel, cap=cap, only=only))
+    context.exit(serve.main(words))
 
 
 @click.command("job-config", hidden=True)

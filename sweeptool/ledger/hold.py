@@ -5,7 +5,6 @@ from __future__ import annotations
 import fcntl
 import json
 import os
-import socket
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -15,6 +14,7 @@ from typing import Any
 from sweeptool.errors import HELD, Problem, SweepError
 from sweeptool.layout import SweepDir
 from sweeptool.ledger.journal import stamp
+from sweeptool.ledger.liveness import host
 from sweeptool.ledger.ticks import ticks
 
 BEAT = 5.0  # seconds between two signs of life of a driver
@@ -42,7 +42,7 @@ class Hold:
 def take(sweep: SweepDir, pid: int) -> Hold:
     """Hold ``sweep`` for the driver ``pid``. Raises SweepError (exit 5) that names who holds it."""
     handle = _lock(sweep, fcntl.LOCK_EX)
-    who = {"host": socket.gethostname(), "pid": pid, "ticks": ticks(pid), "since": stamp()}
+    who = {"host": host(), "pid": pid, "ticks": ticks(pid), "since": stamp()}
     os.ftruncate(handle, 0)
     os.pwrite(handle, json.dumps(who).encode() + b"\n", 0)
     return Hold(sweep.driver_lock, handle)
@@ -114,7 +114,7 @@ def _locked(handle: int, kind: int) -> bool:
 
 def _elsewhere(handle: int, sweep: SweepDir, who: dict[str, Any]) -> bool:
     """Say whether a driver of another host gave a sign of life lately: not every shared disk passes locks on."""
-    return who.get("host") not in (None, socket.gethostname()) and abs(_age(handle, sweep)) < _FRESH
+    return who.get("host") not in (None, host()) and abs(_age(handle, sweep)) < _FRESH
 
 
 def _holder(handle: int) -> dict[str, Any]:
@@ -127,7 +127,7 @@ def _holder(handle: int) -> dict[str, Any]:
 
 def _leaving(who: dict[str, Any]) -> bool:
     """Say whether the driver is dead and only its ledger is still on its way out."""
-    if who.get("host") != socket.gethostname() or not isinstance(who.get("pid"), int):
+    if who.get("host") != host() or not isinstance(who.get("pid"), int):
         return False
     try:
         os.kill(who["pid"], 0)

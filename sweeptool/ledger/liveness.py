@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import os
-import socket
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-import psutil
-
 from sweeptool.layout import AttemptDir
 from sweeptool.ledger.ticks import ticks
+
+TYPE_CHECKING = False  # psutil costs a fifth of a ledger's start, and is needed where something died only
+if TYPE_CHECKING:
+    import psutil
 
 ALIVE, DEAD, UNSTARTED, REMOTE = "alive", "dead", "unstarted", "remote"
 MARKER = "SWEEPTOOL_ATTEMPT"
@@ -67,11 +68,13 @@ def look(attempt: AttemptDir, marker: str) -> str:
         return UNSTARTED
     if _here(found):
         return ALIVE if members(found, attempt, marker) else DEAD
-    return DEAD if found.host == socket.gethostname() else REMOTE
+    return DEAD if found.host == host() else REMOTE
 
 
 def members(found: Claim, attempt: AttemptDir, marker: str) -> list[int]:
     """Return the processes of an attempt on this host: the shard, its process group, whatever it started."""
+    import psutil
+
     pids = []
     for process in psutil.process_iter():
         pid = process.pid
@@ -108,7 +111,12 @@ def over(attempt: AttemptDir, marker: str) -> bool:
         return True
     if _here(found):
         return not members(found, attempt, marker)
-    return found.host == socket.gethostname()
+    return found.host == host()
+
+
+def host() -> str:
+    """Return this machine's name."""
+    return os.uname().nodename
 
 
 def boot() -> str:
@@ -121,7 +129,7 @@ def boot() -> str:
 
 def _here(found: Claim) -> bool:
     """Say whether a claim's process ids are this machine's of today: by its boot, since a name may change or be lent."""
-    return found.boot == boot() if found.boot != "-" else found.host == socket.gethostname()
+    return found.boot == boot() if found.boot != "-" else found.host == host()
 
 
 def _being_claimed(attempt: AttemptDir) -> bool:
@@ -131,6 +139,8 @@ def _being_claimed(attempt: AttemptDir) -> bool:
             return False
     except OSError:
         return False
+    import psutil
+
     path = os.path.realpath(attempt.start)
     for process in psutil.process_iter():
         try:
@@ -150,6 +160,8 @@ def _same_start(process: psutil.Process, found: Claim, attempt: AttemptDir) -> b
 
 def _reused(found: Claim, attempt: AttemptDir) -> bool:
     """Say whether the group's leader is another process that got the same number later."""
+    import psutil
+
     try:
         return not _same_start(psutil.Process(found.pid), found, attempt)
     except psutil.Error:

@@ -10,13 +10,13 @@ from __future__ import annotations
 import os
 import select
 import signal
-import socket
 import time
+from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
 
 from sweeptool import files, frozen
-from sweeptool.errors import INTERNAL, SweepError
+from sweeptool.errors import INTERNAL, Problem, SweepError
 from sweeptool.frozen import Frozen
 from sweeptool.layout import SweepDir
 from sweeptool.ledger import answers, hold, liveness, voice
@@ -30,6 +30,22 @@ from sweeptool.spec.model import Retry
 
 _TICK = 0.25  # seconds between two looks for news
 _NUDGE = 1.0  # seconds between two wake-ups without news
+
+
+def main(words: Sequence[str]) -> int:
+    """Serve the driver that calls ``ledger DIRECTORY --driver FILE --pid N [--max-parallel N] [--max-cost-usd X]``.
+
+    ``--only N`` is for one that runs a single cell. Returns like ``serve``.
+    """
+    try:
+        directory, *rest = words
+        said = dict(zip(rest[::2], rest[1::2], strict=True))
+        numbers = {name: int(said[name]) for name in ("--max-parallel", "--only") if name in said}
+        driver, pid = Path(said["--driver"]), int(said["--pid"])
+    except (ValueError, KeyError) as error:
+        raise SweepError(Problem("this is for drivers only", remedy="'sweeptool status' shows a sweep")) from error
+    cap, only = said.get("--max-cost-usd"), numbers.get("--only")
+    return serve(SweepDir(Path(directory)), driver, pid, max_parallel=numbers.get("--max-parallel"), cap=cap, only=only)
 
 
 def serve(
@@ -46,7 +62,7 @@ def serve(
         return error.exit_code
     state = desk.book.state
     pending = 0 if state.request else len(desk.pending)
-    _answer(f"ready {state.sweep_id} {socket.gethostname()} {liveness.boot()} {pending}")
+    _answer(f"ready {state.sweep_id} {liveness.host()} {liveness.boot()} {pending}")
     _converse(desk, held, pid)
     if held is not None:
         held.release()
@@ -83,7 +99,7 @@ def _open(
     )
     with book.writing() as state:
         opened = {"event": "opened", "sweep_id": sweep.sweep_id.read_text().strip(), "pid": pid}
-        opened |= {"host": socket.gethostname(), "cells": len(plan.jobs), "plan": plan.digest}
+        opened |= {"host": liveness.host(), "cells": len(plan.jobs), "plan": plan.digest}
         opened |= {"max_cost_usd": plan.sweep["max_cost_usd"], "state": plan.sweep["state"]}
         replanned = plan.max_cost != state.plan_cap
         wanted = said if said is not None else plan.max_cost if replanned else None
