@@ -38,8 +38,36 @@ def test_every_recipe_has_a_page():
     assert sorted(path for path in (ROOT / "recipes").iterdir() if path.is_dir()) == RECIPES
 
 
-def test_readme_shows_what_its_commands_print(checkout):
-    pages.check(pages.read(ROOT / "README.md"), checkout)
+def test_readme_shows_what_the_demo_prints(checkout):
+    for name in ("Makefile", "pyproject.toml"):
+        shutil.copy(ROOT / name, checkout.path)
+    checkout.write({"ready/bin/python": "", "ready/.installed": ""})  # a venv with nothing left to install
+    pages.check(_parts_of_readme()[0], checkout, {"VENV": "ready"})
+
+
+def test_readme_shows_what_its_other_commands_print(project):
+    pages.check(_parts_of_readme()[1], project())
+
+
+def _parts_of_readme() -> list[str]:
+    """Return what happens in the checkout, and what happens in a directory of one's own."""
+    return pages.read(ROOT / "README.md").split("A sweep of your own", 1)
+
+
+def test_python_of_the_readme_runs(project):
+    (code,) = re.findall(r"^```python\n(.*?)^```$", pages.read(ROOT / "README.md"), re.MULTILINE | re.DOTALL)
+    done = project().run("python3", "-c", code)
+    assert re.fullmatch(r"Succeeded 0\.0+\d+ \{'LR': '0\.0?1'\}\n", done.stdout.splitlines(keepends=True)[-1])
+
+
+def test_readme_begins_with_one_sentence_the_demo_the_tests_and_a_spec_of_twelve_lines():
+    page = pages.read(ROOT / "README.md")
+    first = page[: page.index("## ")]
+    assert first.splitlines()[:1] == ["# sweeptool"]
+    assert first.split("\n\n")[1].replace("\n", " ").count(". ") == 0
+    assert first.index("$ make demo") < first.index("$ cat sweep.yaml")
+    (spec,) = (step for step in pages.steps(first) if step.command == "cat sweep.yaml")
+    assert len(spec.printed) == 12
 
 
 def test_specs_of_the_readme_are_specs(project):
