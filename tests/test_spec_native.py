@@ -294,6 +294,24 @@ def test_a_parameter_that_sounds_like_a_secret_is_warned_of():
     assert "is recorded like any parameter" in read("matrix: {params: {hf_token: [a]}}").warnings[0]
 
 
+@pytest.mark.parametrize(
+    ("command", "warnings"),
+    [
+        (
+            "'train.py --lr {lr}'",
+            ("{lr} stays as it is in a line of bash (write $PARAM_lr, or make the command a list)",),
+        ),
+        ("'train.py --lr ${lr} --seed {seed}'", ()),
+        ("'train.py --lr $PARAM_lr'", ()),
+        ("['train.py', '{lr}']", ()),
+    ],
+    ids=["braces", "bash-variables-and-strangers", "the-variable", "a-list"],
+)
+def test_braces_in_a_line_of_bash_are_warned_of(command, warnings):
+    spec = read(f"command: {command}\nmatrix: {{params: {{lr: [1e-3, 1e-4]}}}}")
+    assert spec.warnings == tuple(f"sweep.yaml:1:10: command: {text}" for text in warnings)
+
+
 def test_a_price_that_no_cell_has_is_warned_of():
     spec = read("prices: {L40: 1, A10: 2}\nmatrix: {gpu: [L4, 'A10:8']}")
     assert spec.warnings == ("sweep.yaml:1:10: prices.L40: no cell runs on it (did you mean 'L4'?)",)

@@ -45,6 +45,7 @@ def read(root: Node, overrides: Overrides, project: Path, report: Report) -> Spe
     points = expand.points(rows, cell, _repetitions(fields, len(rows)))
     templates.check(points, places, chosen.argv, report)
     _check_prices(fields, sweep.get("prices", {}), points)
+    _check_line(fields, cell.get("command"), points)
     if sweep.get("state") == "Running":
         del sweep["state"]
     return Spec(**{"name": names.default(report.source), "dialect": "native", "points": points, **sweep})
@@ -94,3 +95,16 @@ def _check_prices(fields: Fields, prices: Mapping[str, int], points: Sequence[Po
     for name, key in table.keys.items() if isinstance(table, Map) and points else ():
         if name in prices and name not in used:
             fields.report.warn(key, f"prices.{name}", "no cell runs on it", near(name, used))
+
+
+def _check_line(fields: Fields, command: object, points: Sequence[Point]) -> None:
+    """Warn of ``{lr}`` in a command that is a line of bash: only the words of a list are expanded."""
+    if not isinstance(command, str) or not points:
+        return
+    own = fields.node.members.get("command")
+    for name in re.findall(r"(?<!\$)\{([A-Za-z_]\w*)\}", command):
+        if name in points[0].params:
+            at, path = (own, "command") if own else (Text(""), "--command")
+            remedy = f"write $PARAM_{name}, or make the command a list"
+            fields.report.warn(at, path, f"{{{name}}} stays as it is in a line of bash", remedy)
+            return
