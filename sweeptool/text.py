@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
-
-_CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]")
 
 
 def printable(text: str) -> str:
-    r"""Return ``text`` with control characters (newlines and escapes too) written as ``\\n``, ``\\x1b``."""
-    return _CONTROL.sub(lambda match: match.group().encode("unicode_escape").decode(), text)
+    """Return ``text`` on one line with nothing in it that a terminal obeys or an eye does not see.
+
+    Newlines, escapes, marks that turn the direction of writing and the like are written as escapes.
+    """
+    if text.isprintable():
+        return text
+    return "".join(char if char.isprintable() else char.encode("unicode_escape").decode() for char in text)
 
 
 def counted(count: int, noun: str) -> str:

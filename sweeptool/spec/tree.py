@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from sweeptool.errors import Problem, raise_all
+from sweeptool.text import printable
 
 
 class Text(NamedTuple):
@@ -76,7 +77,7 @@ def describe(node: Node) -> str:
 def quoted(text: str) -> str:
     """Return ``text`` on one line in quotes, cut where it is long."""
     shown = text if len(text) <= 60 else text[:57] + "..."
-    return f"'{_line(shown)}'"
+    return f"'{printable(shown)}'"
 
 
 def member(path: str, name: str) -> str:
@@ -109,18 +110,13 @@ class Report:
     def _problem(self, at: Node, path: str, message: str, remedy: str) -> Problem:
         from_flag = path.startswith("--")
         return Problem(
-            _line(message),
-            path=_line(path),
+            printable(message),
+            path=printable(path),
             source="" if from_flag else self.source,
             line=at.line or None,
             column=(at.column or None) if at.line else None,
-            remedy=_line(remedy),
+            remedy=printable(remedy),
         )
-
-
-def _line(text: str) -> str:
-    """Return a text on one line, whatever of the user's stands in it."""
-    return text if text.isprintable() else "".join(char if char.isprintable() else repr(char)[1:-1] for char in text)
 
 
 def report(source: str) -> Report:
