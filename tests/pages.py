@@ -20,6 +20,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from tests.conftest import Project
+from tests.rig import rig
 
 _BLOCK = re.compile(r"^```console\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 _NEEDS = re.compile(r"\A<!-- needs: (.*?) -->")
@@ -114,10 +115,18 @@ def _elided(before: list[str], now: list[str]) -> list[str]:
 def main(names: list[str]) -> None:
     """Rewrite the transcripts of pages: ``python -m tests.pages README.md recipes/*/README.md``."""
     for name in names:
+        page = read(Path(name))
         with tempfile.TemporaryDirectory() as directory:
-            here = Project(Path(directory))
+            here = Project(Path(directory) / "project")
+            here.path.mkdir()
             shutil.copytree("recipes", here.path / "recipes", ignore=shutil.ignore_patterns("artifacts"))
-            Path(name).write_text(rewrite(read(Path(name)), here), encoding="utf-8")
+            env = None
+            if "rig" in needs(page):
+                rig.require()
+                rig.start(Path(directory) / "rig")
+                env = rig.open_account(Path(directory) / "rig", Path(directory) / "account", here.path).env
+            Path(name).write_text(rewrite(page, here, env), encoding="utf-8")
+            rig.stop(Path(directory) / "rig")
 
 
 if __name__ == "__main__":

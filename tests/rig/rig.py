@@ -19,6 +19,7 @@ from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parent.parent
+JOB = ROOT / "recipes" / "rehearsal" / "job.yaml"
 VENV = ROOT / ".rig" / "venv"
 PROGRAMS = ("sshd", "ssh", "ssh-keygen", "rsync", "setpriv")
 _CHILDREN: list[subprocess.Popen[bytes]] = []  # the sshd that ends with this process
@@ -158,7 +159,7 @@ def open_account(base: Path, account: Path, project: Path) -> Rig:
     (project / "configs").mkdir(parents=True, exist_ok=True)
     job = project / "configs" / "job.yaml"
     if not job.exists():
-        shutil.copy(HERE / "job.yaml", job)
+        job.write_text(JOB.read_text().replace("project_root: ../..", "project_root: .."))
     return Rig(base, account, project, os.environ | variables(base, account))
 
 
