@@ -63,7 +63,7 @@ def dollars(micro: int | None) -> str:
         return "?"
     cents = micro % (MICRO // 100) == 0
     places = 2 if cents or abs(micro) >= MICRO // 10 else 4 if abs(micro) >= MICRO // 1000 else 6
-    return f"${Decimal(micro) / MICRO:.{places}f}"
+    return f"{'-' if micro < 0 else ''}${Decimal(abs(micro)) / MICRO:.{places}f}"
 
 
 def priced(per_hour: int, seconds: int | Decimal) -> int:
