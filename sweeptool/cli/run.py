@@ -83,10 +83,13 @@ def status(
         live.watch(where, click.echo)
         return
     found = statuses.read(where)
+    if final:
+        click.echo(show.final(found))
+        context.exit(statuses.exit_code(found))
     if as_json:
         click.echo(json.dumps(statuses.describe(found), indent=2, ensure_ascii=False))
     else:
-        click.echo(show.final(found) if final else show.table([found], cells=True))
+        click.echo(show.table([found], cells=True))
 
 
 @click.command("list")

@@ -5,9 +5,11 @@ from __future__ import annotations
 import signal
 import time
 from collections.abc import Iterable
+from datetime import UTC, datetime
 
 from sweeptool.errors import FAILED
-from sweeptool.ledger import endings, launching, liveness
+from sweeptool.frozen import Job
+from sweeptool.ledger import endings, launching, liveness, voice
 from sweeptool.ledger.admission import End, Interrupt, Wait, decide, refused
 from sweeptool.ledger.desk import Desk
 from sweeptool.ledger.pending import Pending
@@ -48,6 +50,8 @@ def ended(desk: Desk, index: int, number: int) -> None:
 def interrupted(desk: Desk, name: str) -> str:
     """Take note that the driver got the signal ``name``: nothing more is launched. Answer ``stop GROUP...``."""
     desk.signal = desk.signal or signal.Signals[f"SIG{name}"].value
+    if not desk.whole and _another_drives(desk):
+        return _stop(desk)
     with desk.book.writing() as state:
         event: dict[str, object] = {"event": "interrupted", "signal": name}
         if not desk.whole:
@@ -55,6 +59,16 @@ def interrupted(desk: Desk, name: str) -> str:
         if not desk.quietly(event):
             state.apply(event)  # no room to write it down: we know it at least
     return _stop(desk)
+
+
+def _another_drives(desk: Desk) -> bool:
+    """Leave a cell to the shard that runs it, where this one only waited: say whether that is so."""
+    running = desk.book.state.running
+    for key in [key for key in desk.adopted if key in running]:
+        if liveness.driven(desk.book.where(running[key])):
+            del desk.adopted[key]
+            desk.left.add(key)
+    return bool(desk.left)
 
 
 def news(desk: Desk) -> bool:
@@ -67,8 +81,7 @@ def _decided(desk: Desk, *, room: bool) -> str:
     if desk.told and desk.book.state.request is None:
         desk.told = False
         desk.requeue()
-    index = desk.pending.head(now)
-    job = None if index is None else desk.frozen.jobs[index]
+    job = _head(desk, now)
     decision = decide(desk.book.state, desk.rules, job, desk.own(), signal=desk.signal, told=desk.told)
     if isinstance(decision, Interrupt):
         desk.told = True
@@ -79,16 +92,44 @@ def _decided(desk: Desk, *, room: bool) -> str:
     if isinstance(decision, Wait):
         desk.hold(decision.why, job)
         return "wait"
-    if job is None or not room or now < desk.last_launch + desk.launch_delay:
+    if job is None or not room or _too_soon(desk, now):
         return "wait"
     return launching.launch(desk, job, now)
+
+
+def _head(desk: Desk, now: float) -> Job | None:
+    """Return the next cell that is ready, None where none is. What another shard of it has begun is waited for."""
+    index = desk.pending.head(now)
+    if index is None:
+        return None
+    job = desk.frozen.jobs[index]
+    if desk.whole or desk.missing(job):
+        return job
+    desk.pending.take()
+    last = desk.book.state.last(job.id)
+    if last is not None and last.state == RUNNING:
+        endings.adopt(desk, last, liveness.ALIVE)
+    return None
+
+
+def _too_soon(desk: Desk, now: float) -> bool:
+    """Say whether the last launch, this driver's or another shard's, was less than the launch delay ago."""
+    if now < desk.last_launch + desk.launch_delay:
+        return True
+    if desk.whole or not desk.launch_delay or not desk.book.state.attempts:
+        return False
+    last = datetime.fromisoformat(desk.book.state.attempts[-1].admitted_at)
+    return 0 <= (datetime.now(UTC) - last).total_seconds() < desk.launch_delay
 
 
 def _stop(desk: Desk) -> str:
     """Return ``stop`` with the process groups of the adopted attempts on this host, as they are now."""
     adopted = [desk.book.state.running[key] for key in desk.adopted if key in desk.book.state.running]
     groups = {
-        group for attempt in adopted for group in liveness.groups(desk.book.where(attempt), desk.book.marker(attempt))
+        group
+        for attempt in adopted
+        if not liveness.driven(desk.book.where(attempt))  # another shard's driver interrupts it: once is enough
+        for group in liveness.groups(desk.book.where(attempt), desk.book.marker(attempt))
     }
     return " ".join(["stop", *map(str, sorted(groups))])
 
@@ -104,7 +145,16 @@ def _end(desk: Desk, decision: End) -> str:
     if why == "budget" and (index := desk.pending.head(time.monotonic())) is not None:
         job = desk.frozen.jobs[index]
         desk.hold(refused(state, desk.rules, job), job)
-    stopped: list[dict[str, object]] = [{"event": "stopped", "why": why}] if why else []
     if desk.whole:
+        stopped: list[dict[str, object]] = [{"event": "stopped", "why": why}] if why else []
         desk.quietly(*stopped, {"event": "closed", "exit_code": code})
+    elif why not in ("", "interrupted") and not done:
+        _leave(desk, why)
     return f"end {code}"
+
+
+def _leave(desk: Desk, why: str) -> None:
+    """Say why a single cell is not launched, and note once what stops the sweep."""
+    desk.say(voice.left(desk.frozen, desk.scope[0], why))
+    if why in ("budget", "streak") and desk.book.state.stopped != why:
+        desk.quietly({"event": "stopped", "why": why})

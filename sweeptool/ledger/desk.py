@@ -36,6 +36,7 @@ class Desk:
     jobs: dict[str, Job] = field(default_factory=dict)
     adopted: dict[tuple[str, int], float] = field(default_factory=dict)  # attempt -> when it was last looked for
     others: dict[tuple[str, int], tuple[float, bool]] = field(default_factory=dict)  # -> when looked for, was it over
+    left: set[tuple[str, int]] = field(default_factory=set)  # to the drivers that they have, when a signal came
     unsettled: list[Attempt] = field(default_factory=list)  # ended, not yet on the disk
     signal: int = 0
     fatal: int = 0  # the exit code of an error that no cell caused
@@ -53,7 +54,7 @@ class Desk:
         When a signal has come, those that ended and found no room on the disk are left to the next driver.
         """
         running = self.book.state.running
-        own = len(running) if self.whole else sum(self.answers_for(cell) for cell, _ in running)
+        own = len(running) if self.whole else sum(self.answers_for(key[0]) for key in running if key not in self.left)
         return own - len(self.unsettled) if self.signal else own
 
     def missing(self, job: Job) -> bool:

@@ -25,16 +25,22 @@ def meet(desk: Desk, attempt: Attempt) -> None:
     where = desk.book.where(attempt)
     found = liveness.DEAD if where.exit.exists() else liveness.look(where, desk.book.marker(attempt))
     if found in (liveness.ALIVE, liveness.REMOTE):
-        _adopt(desk, attempt, found)
+        adopt(desk, attempt, found)
     else:
         settle(desk, attempt, where)
+
+
+def adopt(desk: Desk, attempt: Attempt, found: str) -> None:
+    """Wait for an attempt that something else than this driver started."""
+    desk.adopted[attempt.cell, attempt.number] = time.monotonic()
+    desk.say(voice.adopted(attempt, found))
 
 
 def ended(desk: Desk, attempt: Attempt) -> None:
     """Settle an attempt whose shard ended; adopt it where only the shard was killed."""
     where = desk.book.where(attempt)
     if not where.exit.exists() and liveness.look(where, desk.book.marker(attempt)) == liveness.ALIVE:
-        _adopt(desk, attempt, liveness.ALIVE)
+        adopt(desk, attempt, liveness.ALIVE)
     else:
         settle(desk, attempt, where)
 
@@ -92,11 +98,6 @@ def _look_at_others(desk: Desk, now: float) -> None:
         desk.others[key] = (now, seen)
         if seen and over:  # its own driver has had the time in between
             settle(desk, attempt, where)
-
-
-def _adopt(desk: Desk, attempt: Attempt, found: str) -> None:
-    desk.adopted[attempt.cell, attempt.number] = time.monotonic()
-    desk.say(voice.adopted(attempt, found))
 
 
 def _events(attempt: Attempt, job: Job, found: Settlement, again: float | None) -> list[dict[str, object]]:

@@ -107,6 +107,8 @@ def _retried(state: State, event: Event) -> None:
 
 def _raised(state: State, event: Event) -> None:
     state.cap = _micro(event["max_cost_usd"])
+    if state.stopped == "budget":
+        state.stopped = ""
 
 
 def _interrupted(state: State, event: Event) -> None:

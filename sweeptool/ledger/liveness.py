@@ -119,6 +119,19 @@ def host() -> str:
     return os.uname().nodename
 
 
+def driven(attempt: AttemptDir) -> bool:
+    """Say whether the ``driver.sh shard`` that launched an attempt still waits for it, on this host."""
+    import psutil
+
+    found = claim(attempt)
+    if found is None or not _here(found):
+        return False
+    try:
+        return "shard" in psutil.Process(psutil.Process(found.pid).ppid()).cmdline()
+    except psutil.Error:
+        return False
+
+
 def boot() -> str:
     """Return what tells this boot of this machine, or of this container, from any other; ``-`` where nothing does."""
     try:

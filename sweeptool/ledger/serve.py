@@ -110,8 +110,8 @@ def _open(
         if said is not None:
             book.raise_cap(said)
     answers.take_over(desk, None if only is None else [only])
-    _mention_gone(book, plan)
     if only is None:
+        _mention_gone(book, plan)
         say(voice.begun(plan, len(desk.pending), len(desk.adopted), state.request))
     return desk, held
 

@@ -54,6 +54,16 @@ def adopted(attempt: Attempt, found: str) -> str:
     return f"adopt   cell {attempt.index} attempt {attempt.number} {where}; waiting for it"
 
 
+def left(frozen: Frozen, job: Job, why: str) -> str:
+    """Return why a single cell is left for later, and how to go on."""
+    remedy = {
+        "budget": "raise the cap: --max-cost-usd",
+        "streak": "'driver.sh begin' starts afresh",
+        "requested": f"'sweeptool resume {frozen.name}' takes it back",
+    }.get(why)
+    return one_line(f"left    {_cell(frozen, job)}  {why}" + (f" ({remedy})" if remedy else ""))
+
+
 def held(why: str) -> str:
     """Return why nothing is launched at the moment."""
     return one_line(f"hold    {why}")

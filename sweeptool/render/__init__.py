@@ -36,7 +36,7 @@ def render(plan: Plan, target: str = "bash", *, remake: Callable[[str], str] | N
         last=min(size, _ARRAY) - 1 if target == "slurm" else size - 1,
         jobs=plan.max_parallel,
         minutes=_minutes(plan),
-        submissions=[{"words": _submission(start, size)} for start in range(0, size, _ARRAY)],
+        chunk=_ARRAY,
         ids=[shard.cell.id for shard in plan.shards],
         cells=[{"id": shard.cell.id, "index": shard.cell.index} for shard in plan.shards],
     )
@@ -93,18 +93,13 @@ def _title(plan: Plan) -> str:
 
 
 def _minutes(plan: Plan) -> int:
-    """Return the time limit of a Slurm task: the longest cell's, with room to clean up; 0 is no limit."""
+    """Return the time limit of a Slurm task: all attempts of the longest cell, with room to clean up; 0 is no limit."""
     limits = [shard.cell.settings.max_runtime for shard in plan.shards]
     known = [limit for limit in limits if limit is not None]
-    return -(-max(known) // 60) + _SPARE if len(known) == len(limits) else 0
-
-
-def _submission(start: int, size: int) -> tuple[str, ...]:
-    """Return the command that submits the cells from ``start`` on; a sweep that fits one array needs no options."""
-    if size <= _ARRAY:
-        return "sbatch", FILES["slurm"]
-    last = min(_ARRAY, size - start) - 1
-    return "sbatch", f"--array=0-{last}", f"--export=ALL,OFFSET={start}", FILES["slurm"]
+    if len(known) < len(limits):
+        return 0
+    seconds = plan.attempts * (max(known) + 60 * _SPARE) + plan.retry.delay * (plan.attempts - 1)
+    return -int(-seconds // 60)
 
 
 def _validation(plan: Plan) -> Sequence[Sequence[str]]:

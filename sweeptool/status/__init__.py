@@ -9,7 +9,8 @@ from decimal import Decimal
 from typing import Any
 
 from sweeptool import frozen, money
-from sweeptool.errors import Problem, SweepError
+from sweeptool.errors import FAILED as FAILED_CELLS
+from sweeptool.errors import OVER_BUDGET, STOPPED, STREAK, Problem, SweepError
 from sweeptool.frozen import Frozen, Job
 from sweeptool.layout import SweepDir
 from sweeptool.ledger import hold, liveness
@@ -135,6 +136,14 @@ def describe(status: Status) -> dict[str, Any]:
             "limitUSD": money.text_or_none(status.cap),
         },
     }
+
+
+def exit_code(status: Status) -> int:
+    """Return what a driver that leaves the sweep like this exits with."""
+    if status.phase == "Succeeded":
+        return 0
+    codes = {"MaxCostReached": OVER_BUDGET, "Requested": STOPPED, "FailureStreak": STREAK}
+    return codes.get(status.reason, FAILED_CELLS)
 
 
 def completeness(find: Callable[[], SweepDir]) -> tuple[int, str]:

@@ -24,13 +24,23 @@ run_sweep() {
   trap 'on_signal HUP' HUP
   open_ledger "$@"
   if [[ -z $ONLY ]] && ((PENDING > 0)); then around before; fi
-  schedule
-  if [[ -z $ONLY ]] && ((PENDING > 0)); then around after; fi
+  if [[ $PART != begin ]]; then
+    schedule
+    if [[ -z $ONLY ]] && ((PENDING > 0)); then around after; fi
+  fi
   if [[ -n $SIGNAL ]] && ((TOLD == 0)); then
     CODE=$((128 + $(kill -l "$SIGNAL"))) # it came when all was over
   fi
-  [[ -n $ONLY ]] || "$SWEEPTOOL" status "$SWEEP_DIR" --final || true # the table is for people; the code is ours
+  [[ -n $ONLY$PART ]] || "$SWEEPTOOL" status "$SWEEP_DIR" --final || true # the table is for people; the code is ours
   exit "$CODE"
+}
+
+# end_sweep: what follows the cells where make, Slurm or parallel ran them. Exits as a driver would have.
+end_sweep() {
+  "$SWEEPTOOL" status "$SWEEP_DIR" --final || CODE=$?
+  if after; then exit "$CODE"; fi
+  say "error: a command of 'after:' failed"
+  exit "$((CODE == 0 ? 1 : CODE))"
 }
 
 # around before|after: the spec's commands around the sweep, unless a signal stops us. One that fails before it
@@ -62,6 +72,7 @@ main() {
         options+=(--only "$ONLY")
         shift
         ;;
+      begin | end) PART=$1 ;;
       -j*)
         if [[ $1 == -j ]]; then
           set -- "-j${2:-}" "${@:3}"
@@ -87,5 +98,6 @@ main() {
   ((MAX_PARALLEL > 0)) || MAX_PARALLEL=$SWEEP_SIZE
   default_signals "${given[@]}"
   preflight
+  [[ $PART != end ]] || end_sweep
   run_sweep "${options[@]}"
 }

@@ -75,6 +75,8 @@ shard() {
 # become COUNT NAME=VALUE... WORD...: be the runner, with these variables and the secrets. No function of ours can
 # stand in for the program.
 become() {
+  # scancel sends TERM to every process at once: a runner would end with its pod rented. The driver asks it by INT.
+  [[ -z ${SLURM_JOB_ID:-} ]] || trap '' TERM
   secrets
   export "${@:2:$1}"
   shift "$(($1 + 1))"

@@ -7,6 +7,8 @@
 # Usage, in the project directory; running it again goes on with what is missing:
 #   bash driver.sh [-j N] [--max-cost-usd X] [--project-dir DIR]
 #   bash driver.sh shard N     one cell, for make, Slurm or GNU parallel
+#   bash driver.sh begin       before the first of them: the checks, 'before:', a new count of failures
+#   bash driver.sh end         after the last of them: the table, 'after:', the exit code
 #   bash driver.sh list        the cells
 #   bash driver.sh --help      this text
 #
@@ -21,6 +23,7 @@
 #   4 suspended or cancelled, 5 another driver holds this sweep, 6 stopped by a failure streak,
 #   70 the ledger died, 129/130/143 hung up, interrupted, terminated.
 
+# shellcheck disable=SC2016 # what stands in single quotes is for the jobs and their shells, not for this one
 if [ -z "${BASH_VERSION:-}" ] || [ "${BASH_VERSINFO[0]}${BASH_VERSINFO[1]}" -lt 44 ]; then
   echo "driver: needs bash 4.4 or newer, this is ${BASH_VERSION:-another shell}; on macOS: brew install bash" >&2
   exit 2
@@ -89,6 +92,7 @@ DRIVER=${BASH_SOURCE[0]}
 [[ $DRIVER == /* ]] || DRIVER=$PWD/$DRIVER
 
 ONLY=''       # the one cell to run; empty: the whole sweep
+PART=''       # begin or end: just what stands before or after the cells
 RUNNING=()    # process id of a shard -> "INDEX ATTEMPT"
 ADOPTED=()    # process groups of runners whose shard is gone
 STOPPED=()    # process group of either -> how hard it was stopped already
@@ -278,6 +282,8 @@ shard() {
 # become COUNT NAME=VALUE... WORD...: be the runner, with these variables and the secrets. No function of ours can
 # stand in for the program.
 become() {
+  # scancel sends TERM to every process at once: a runner would end with its pod rented. The driver asks it by INT.
+  [[ -z ${SLURM_JOB_ID:-} ]] || trap '' TERM
   secrets
   export "${@:2:$1}"
   shift "$(($1 + 1))"
@@ -436,13 +442,23 @@ run_sweep() {
   trap 'on_signal HUP' HUP
   open_ledger "$@"
   if [[ -z $ONLY ]] && ((PENDING > 0)); then around before; fi
-  schedule
-  if [[ -z $ONLY ]] && ((PENDING > 0)); then around after; fi
+  if [[ $PART != begin ]]; then
+    schedule
+    if [[ -z $ONLY ]] && ((PENDING > 0)); then around after; fi
+  fi
   if [[ -n $SIGNAL ]] && ((TOLD == 0)); then
     CODE=$((128 + $(kill -l "$SIGNAL"))) # it came when all was over
   fi
-  [[ -n $ONLY ]] || "$SWEEPTOOL" status "$SWEEP_DIR" --final || true # the table is for people; the code is ours
+  [[ -n $ONLY$PART ]] || "$SWEEPTOOL" status "$SWEEP_DIR" --final || true # the table is for people; the code is ours
   exit "$CODE"
+}
+
+# end_sweep: what follows the cells where make, Slurm or parallel ran them. Exits as a driver would have.
+end_sweep() {
+  "$SWEEPTOOL" status "$SWEEP_DIR" --final || CODE=$?
+  if after; then exit "$CODE"; fi
+  say "error: a command of 'after:' failed"
+  exit "$((CODE == 0 ? 1 : CODE))"
 }
 
 # around before|after: the spec's commands around the sweep, unless a signal stops us. One that fails before it
@@ -474,6 +490,7 @@ main() {
         options+=(--only "$ONLY")
         shift
         ;;
+      begin | end) PART=$1 ;;
       -j*)
         if [[ $1 == -j ]]; then
           set -- "-j${2:-}" "${@:3}"
@@ -499,6 +516,7 @@ main() {
   ((MAX_PARALLEL > 0)) || MAX_PARALLEL=$SWEEP_SIZE
   default_signals "${given[@]}"
   preflight
+  [[ $PART != end ]] || end_sweep
   run_sweep "${options[@]}"
 }
 

@@ -6,32 +6,38 @@
 #   make -k -j 4 -f sweep.mk
 #
 # Running it again goes on with what is missing. One cell: make -f sweep.mk ID. The cells: make -f sweep.mk list.
+# From elsewhere: make -C DIR -f sweep.mk. make exits 2 where a cell failed or was left; 'make -f sweep.mk status' says.
 
-DRIVER ?= driver.sh
-SWEEPTOOL ?= sweeptool
+export DRIVER ?= driver.sh
+export SWEEPTOOL ?= sweeptool
 .DEFAULT_GOAL := all
-.PHONY: all list status
+.PHONY: all list status begin
 
 all: 42-3fcu2sg5gr 42-r1-sdcxjgdw6e 43-jkitbwmb26 43-r1-jebeqmq2hx
+	@exec bash "$$DRIVER" end
 
 list:
-	@bash '$(DRIVER)' list
+	@exec bash "$$DRIVER" list
 
 status:
-	@'$(SWEEPTOOL)' status seeds
+	@exec "$$SWEEPTOOL" status seeds
+
+# Before the first cell: the checks and the spec's 'before'.
+begin:
+	@exec bash "$$DRIVER" begin
 
 .PHONY: 42-3fcu2sg5gr
-42-3fcu2sg5gr:
-	@bash '$(DRIVER)' shard 0
+42-3fcu2sg5gr: | begin
+	@exec bash "$$DRIVER" shard 0
 
 .PHONY: 42-r1-sdcxjgdw6e
-42-r1-sdcxjgdw6e:
-	@bash '$(DRIVER)' shard 1
+42-r1-sdcxjgdw6e: | begin
+	@exec bash "$$DRIVER" shard 1
 
 .PHONY: 43-jkitbwmb26
-43-jkitbwmb26:
-	@bash '$(DRIVER)' shard 2
+43-jkitbwmb26: | begin
+	@exec bash "$$DRIVER" shard 2
 
 .PHONY: 43-r1-jebeqmq2hx
-43-r1-jebeqmq2hx:
-	@bash '$(DRIVER)' shard 3
+43-r1-jebeqmq2hx: | begin
+	@exec bash "$$DRIVER" shard 3

@@ -7,7 +7,35 @@
 #   bash sweep.parallel.sh
 #
 # Running it again goes on with what is missing. Options of parallel may follow: --eta, --sshlogin, --jobs.
+# Exits as the driver does. Ctrl-C asks the cells to clean up and gives them five minutes.
 
 set -euo pipefail
 DRIVER=${DRIVER:-driver.sh}
-seq 0 3 | parallel --jobs 4 --line-buffer "$@" bash "$DRIVER" shard
+STOPPED=''
+
+# stop NAME: pass a signal on; parallel interrupts its jobs, and the drivers their runners.
+# shellcheck disable=SC2317 # a trap calls it
+stop() {
+  STOPPED=${STOPPED:-$1}
+  kill -s INT "$JOBS" 2>/dev/null || true # it may have ended
+}
+
+main() {
+  local status=0 name
+  bash "$DRIVER" begin
+  parallel --quote --jobs 4 --line-buffer --termseq INT,300000,KILL,25 "$@" \
+    bash "$DRIVER" shard < <(seq 0 3) &
+  JOBS=$!
+  for name in INT TERM HUP; do
+    # shellcheck disable=SC2064 # the name is this one's
+    trap "stop $name" "$name"
+  done
+  while kill -0 "$JOBS" 2>/dev/null; do
+    wait "$JOBS" || true # how the cells ended, 'end' knows
+  done
+  bash "$DRIVER" end || status=$?
+  [[ -z $STOPPED ]] || status=$((128 + $(kill -l "$STOPPED")))
+  exit "$status"
+}
+
+main "$@"
