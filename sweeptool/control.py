@@ -65,8 +65,10 @@ def _interrupt(sweep: SweepDir, say: Callable[[str], None]) -> int:
     book = Book.open(sweep)
     running = list(book.state.running.values())
     for attempt in running:
-        for group in _groups(book, attempt):
-            say(f"cell {attempt.index} attempt {attempt.number}: SIGINT to process group {group}")
+        groups = _groups(book, attempt)
+        if groups:
+            say(f"stop    cell {attempt.index} attempt {attempt.number}: asked to clean up")
+        for group in groups:
             with suppress(ProcessLookupError, PermissionError):
                 os.killpg(group, signal.SIGINT)
     deadline = time.monotonic() + _PATIENCE

@@ -7,6 +7,7 @@ import os
 import re
 import signal
 import subprocess
+import time
 
 import pytest
 
@@ -45,3 +46,28 @@ def test_one_cell_is_one_cell(project):
     here = project({"sweep.yaml": SPEC.replace("[1, 2]", "[1]")})
     assert here.tool("run", "sweep.yaml").stderr.startswith("sweep   said: 1 cell, 1 to launch\n")
     assert here.tool("run", "sweep.yaml").stderr == "sweep   said: its one cell is done, nothing to launch\n"
+
+
+def test_cancel_after_a_killed_driver_asks_each_cell_once_and_each_keeps_its_cost(project):
+    here = project(
+        {
+            "sweep.yaml": SPEC.replace("a: [1, 2]", "a: [2, 3]").replace(
+                "name: said", "name: said\nprices: {L4: 1}\ngpu: L4"
+            )
+        }
+    )
+    driver = subprocess.Popen(["sweeptool", "run", "sweep.yaml"], cwd=here.path, stderr=subprocess.PIPE, text=True)
+    assert [driver.stderr.readline()[:6] for _ in range(3)] == ["sweep ", "launch", "launch"]
+    runs = here.path / "artifacts/local"
+    while len(list(runs.glob("*/events.jsonl"))) < 2:
+        assert driver.poll() is None
+        time.sleep(0.05)
+    os.kill(json.loads((here.path / "artifacts/sweeps/said/driver.lock").read_text())["pid"], signal.SIGKILL)
+    asked = [f"stop    cell {index} attempt 1: asked to clean up" for index in (0, 1)]
+    assert here.tool("cancel").stderr.splitlines() == [*asked, "cancelled"]
+    driver.communicate(timeout=10)
+    here.tool("run", "sweep.yaml")
+    found = json.loads(here.tool("status", "--json").stdout)
+    assert [cell["phase"] for cell in found["cells"]] == ["Cancelled"] * 2
+    assert all(cell["costUSD"] is not None for cell in found["cells"])
+    assert found["cost"]["unknownUSD"] == "0.00"
