@@ -1,0 +1,353 @@
+#!/usr/bin/env bats
+# Ctrl-C, TERM and a terminal that closes: launching stops, every shard cleans up, nothing is called a success.
+
+load sweep
+
+four='matrix: {params: {x: [a, b, c, d]}}'
+
+# stopped NUMBER: the driver ended as the signal NUMBER says, its two shards had one SIGINT and are interrupted,
+# nothing else began; and the same driver again finishes what is missing.
+stopped() {
+  [ "$code" -eq $((128 + $1)) ]
+  [ "$(wrote INT | wc -w)" -eq 2 ]
+  [ "$(wrote begin | wc -w)" -eq 2 ]
+  [ "$(outcomes 0) $(outcomes 1)" = "interrupted interrupted" ]
+  soon nothing_left
+  touch go
+  run bash driver.sh
+  [ "$status" -eq 0 ]
+  [ "$(wrote begin | wc -w)" -eq 6 ]
+  [ "$(outcomes 0) $(outcomes 3)" = "interrupted succeeded succeeded" ]
+}
+
+# at_terminal COMMAND...: run it in the background at a terminal of its own, which closes when 'close' is there.
+at_terminal() {
+  python3 "$BATS_TEST_DIRNAME/terminal.py" "$@" >terminal.out 2>&1 </dev/null 3>&- 4>&- &
+  DRIVER=$!
+}
+
+# two: a driver whose first two cells run until go.
+two() {
+  stub 'begin; gate go; succeed'
+  spec 'max_parallel: 2' "$four"
+}
+
+@test "SIGINT in the foreground: exit 130" {
+  two
+  drive
+  soon noted begin 2
+  kill -INT -- "-$DRIVER" # a terminal's Ctrl-C is for the whole group
+  ended
+  stopped 2
+}
+
+@test "SIGTERM: exit 143" {
+  two
+  drive
+  soon noted begin 2
+  kill -TERM "$DRIVER"
+  ended
+  stopped 15
+}
+
+@test "SIGHUP: exit 129" {
+  two
+  drive
+  soon noted begin 2
+  kill -HUP "$DRIVER"
+  ended
+  stopped 1
+}
+
+@test "started with & by a script, which ignores SIGINT in it: SIGINT works all the same" {
+  two
+  bash driver.sh >out 2>err </dev/null 3>&- 4>&- &
+  DRIVER=$!
+  soon noted begin 2
+  kill -INT "$DRIVER"
+  ended
+  stopped 2
+}
+
+@test "every shard is started with SIGINT at its default, also by a driver that a script started with &" {
+  stub 'begin; echo "$(sed -n "s/^SigIgn:.*\(....\)$/\1/p" /proc/$$/status)" >>ignored; succeed'
+  spec "$four"
+  bash driver.sh >out 2>err </dev/null 3>&- 4>&- &
+  wait "$!"
+  drive
+  ended
+  while read -r mask; do
+    ((!(16#$mask & 2)))
+  done <ignored
+  [ "$(wc -l <ignored)" -eq 4 ]
+}
+
+@test "under make: Ctrl-C" {
+  two
+  printf 'sweep:\n\tbash driver.sh >out 2>err; echo $$? >code\n' >Makefile
+  set -m
+  make sweep >make.out 2>&1 </dev/null 3>&- 4>&- &
+  DRIVER=$!
+  set +m
+  soon noted begin 2
+  kill -INT -- "-$DRIVER"
+  ended
+  soon nothing_left
+  code=130 # the driver's own is lost: make kills the shell that would tell
+  stopped 2
+}
+
+@test "under make that is ended by SIGTERM: the shards are cleaned up" {
+  two
+  printf 'sweep:\n\t@bash driver.sh\n' >Makefile
+  set -m
+  make sweep >make.out 2>&1 </dev/null 3>&- 4>&- &
+  DRIVER=$!
+  set +m
+  soon noted begin 2
+  kill -TERM "$DRIVER" # make passes it on
+  ended
+  soon nothing_left
+  code=143
+  stopped 15
+}
+
+@test "nohup: a hang-up is survived, SIGINT is not" {
+  two
+  set -m
+  nohup bash driver.sh >out 2>err </dev/null 3>&- 4>&- &
+  DRIVER=$!
+  set +m
+  soon noted begin 2
+  kill -HUP -- "-$DRIVER"
+  for shard in $(shards); do kill -HUP -- "-$shard"; done
+  sleep 0.2
+  [ "$(wrote INT)" = "" ]
+  kill -INT "$DRIVER"
+  ended
+  stopped 2
+}
+
+@test "nohup and & in a script: a hang-up is survived, the sweep goes on" {
+  two
+  nohup bash driver.sh >out 2>err </dev/null 3>&- 4>&- &
+  DRIVER=$!
+  soon noted begin 2
+  kill -HUP "$DRIVER"
+  touch go
+  ended
+  [ "$code" -eq 0 ]
+  [ "$(wrote end | wc -w)" -eq 4 ]
+}
+
+@test "a terminal that closes, as when ssh loses its connection: exit 129, the shards are cleaned up" {
+  two
+  at_terminal bash driver.sh
+  soon noted begin 2
+  touch close
+  ended
+  stopped 1
+}
+
+@test "a terminal that closes on a login shell: it hangs up its jobs, and the shards are cleaned up" {
+  two
+  at_terminal bash --norc -i
+  echo 'bash driver.sh' >typed
+  mv typed keys
+  soon noted begin 2
+  touch close
+  ended
+  soon nothing_left
+  grep -q '"event": "closed", "exit_code": 129' "$LEDGER"
+  code=129
+  stopped 1
+}
+
+@test "a terminal that closes under nohup: the sweep goes on" {
+  two
+  at_terminal nohup bash driver.sh
+  soon noted begin 2
+  touch close
+  soon grep -q . nohup.out
+  touch go
+  ended
+  [ "$code" -eq 0 ]
+  [ "$(wrote end | wc -w)" -eq 4 ]
+}
+
+@test "Ctrl-C typed at a terminal: exit 130" {
+  two
+  at_terminal bash driver.sh
+  soon noted begin 2
+  printf '\003' >typed
+  mv typed keys
+  ended
+  stopped 2
+}
+
+@test "a second signal is harder: a runner that ignores SIGINT is ended by the second" {
+  stub 'trap "" INT; begin; gate go; succeed'
+  spec 'max_parallel: 2' "$four"
+  drive
+  soon noted begin 2
+  kill -INT "$DRIVER"
+  soon grep -q 'launching stops' err
+  sleep 1.1 # what comes at once is an echo
+  kill -INT "$DRIVER"
+  ended
+  [ "$code" -eq 130 ]
+  [[ "$(outcomes 0) $(outcomes 1)" == "interrupted interrupted" ]]
+  soon nothing_left
+}
+
+@test "a third signal kills: a runner that ignores INT and TERM is gone, exit of the first" {
+  stub 'trap "" INT TERM; begin; gate go; succeed'
+  spec 'max_parallel: 2' "$four"
+  drive
+  soon noted begin 2
+  kill -TERM "$DRIVER"
+  sleep 1.1
+  kill -INT "$DRIVER"
+  sleep 1.1
+  kill -INT "$DRIVER"
+  ended
+  [ "$code" -eq 143 ]
+  [[ "$(outcomes 0) $(outcomes 1)" != *succeeded* ]]
+  soon nothing_left
+}
+
+@test "two signals at once are one: a runner that cleans up is not disturbed" {
+  stub 'trap "sleep 0.5; interrupted" INT; trap "note TERM" TERM; begin; gate go; succeed'
+  spec 'max_parallel: 2' "$four"
+  drive
+  soon noted begin 2
+  kill -INT "$DRIVER"
+  kill -TERM "$DRIVER"
+  kill -HUP "$DRIVER"
+  ended
+  [[ $code -eq 130 || $code -eq 143 || $code -eq 129 ]]
+  [ "$(wrote TERM)" = "" ]
+  [ "$(wrote INT | wc -w)" -eq 2 ]
+}
+
+@test "a shard that ends well while the others are stopped has succeeded" {
+  stub 'trap "" INT; begin; gate go; succeed'
+  spec 'max_parallel: 2' "$four"
+  drive
+  soon noted begin 2
+  kill -INT "$DRIVER"
+  soon grep -q 'launching stops' err
+  touch go
+  ended
+  [ "$code" -eq 130 ]
+  [ "$(outcomes 0) $(outcomes 1)" = "succeeded succeeded" ]
+  [ "$(wrote begin | wc -w)" -eq 2 ]
+}
+
+@test "a runner that fails while it is stopped has been interrupted, not failed" {
+  stub 'trap "note INT; fail 130" INT; begin; gate go; succeed'
+  spec 'max_parallel: 2' 'failure_streak: 1' "$four"
+  drive
+  soon noted begin 2
+  kill -INT "$DRIVER"
+  ended
+  stopped 2
+}
+
+@test "a signal during a retry's delay ends the driver at once" {
+  stub 'begin; fail'
+  spec 'retry: {max_attempts: 2, on: ["*"], delay: 1h}' 'matrix: {params: {x: [a]}}'
+  drive
+  soon grep -q 'again in 3600 s' err
+  kill -INT "$DRIVER"
+  ended
+  [ "$code" -eq 130 ]
+  [ "$(outcomes 0)" = failed ]
+}
+
+@test "a signal during before starts nothing" {
+  spec 'before: ["touch began; until [[ -e go ]]; do sleep 0.02; done"]' 'after: ["touch after"]' "$four"
+  for name in INT TERM; do
+    rm -f began go
+    drive
+    soon test -e began
+    if [[ $name == INT ]]; then
+      kill -INT -- "-$DRIVER"
+    else
+      kill -TERM "$DRIVER"
+      touch go # it is the user's own command, and ends as it likes
+    fi
+    ended
+    [ "$code" -eq $((128 + $(kill -l "$name"))) ]
+  done
+  [ ! -s "$RECORD" ]
+  [ ! -e after ]
+}
+
+@test "a signal while the budget holds stops what runs, and ends" {
+  stub 'begin; gate go; succeed 0.30'
+  spec 'max_cost_usd: 0.75' 'cost_cap_usd: 0.30' "$four"
+  drive
+  soon grep -q '^hold ' err
+  kill -INT "$DRIVER"
+  ended
+  stopped_code=$code
+  [ "$stopped_code" -eq 130 ]
+  [ "$(outcomes 0) $(outcomes 1)" = "interrupted interrupted" ]
+}
+
+@test "a signal to a driver that has adopted shards reaches them" {
+  two
+  drive
+  soon noted begin 2
+  kill -KILL "$DRIVER"
+  drive
+  soon grep -q 'cell 1 attempt 1 still runs' err
+  kill -INT "$DRIVER"
+  ended
+  stopped 2
+}
+
+@test "a signal to a driver whose shard's shell was killed reaches the runner" {
+  two
+  drive
+  soon noted begin 2
+  kill -KILL "$(shards | head -1)"
+  soon grep -q 'still runs; waiting for it' err
+  kill -TERM "$DRIVER"
+  ended
+  [ "$code" -eq 143 ]
+  [ "$(wrote INT | wc -w)" -eq 2 ]
+  soon nothing_left
+}
+
+@test "signals at any instant of a short sweep: nothing begins after the end, nothing is called failed, resume finishes" {
+  stub 'begin; sleep 0.05; succeed'
+  spec 'max_parallel: 2' "$four"
+  for delay in 0.05 0.15 0.25 0.3 0.35 0.45 0.6; do
+    drive
+    sleep "$delay"
+    kill -INT "$DRIVER" 2>/dev/null || true
+    ended
+    [[ $code -eq 130 || $code -eq 0 ]]
+    soon nothing_left
+    [ -e "$LEDGER" ] || continue
+    ! grep -q '"state": "failed"' "$LEDGER" || return 1
+  done
+  run bash driver.sh
+  [ "$status" -eq 0 ]
+  [ "$(grep -c '"state": "succeeded"' "$LEDGER")" -eq 4 ]
+}
+
+@test "shard N that is interrupted interrupts its runner: exit 130, the cell is missing afterwards" {
+  two
+  drive shard 2
+  soon noted begin 1
+  kill -INT "$DRIVER"
+  ended
+  [ "$code" -eq 130 ]
+  [ "$(outcomes 2)" = interrupted ]
+  touch go
+  run bash driver.sh shard 2
+  [ "$status" -eq 0 ]
+}
