@@ -189,7 +189,8 @@ def _group_row(key: Key, sums: Totals) -> tuple[str, ...]:
 
 
 def _seconds(run: Run) -> str:
-    return "?" if run.wall_seconds is None else f"{run.wall_seconds:f}"
+    seconds = run.wall_seconds
+    return "?" if seconds is None else f"{seconds if seconds == round(seconds, 3) else round(seconds, 3):f}"
 
 
 def _cost(run: Run) -> str:

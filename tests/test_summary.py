@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import csv
+import dataclasses
 import json
 import os
+from decimal import Decimal
 
 import pytest
 
@@ -243,3 +245,19 @@ def test_a_small_total_is_not_rounded_away(project):
 )
 def test_points_of_a_column_of_numbers_are_in_one_line(texts, even):
     assert summary._even(texts) == even
+
+
+@pytest.mark.parametrize(
+    ("seconds", "shown"),
+    [
+        (None, "?"),
+        ("13.075933009000437", "13.076"),
+        ("0.6", "0.6"),
+        ("600", "600"),
+        ("0.0004", "0.000"),
+        ("1E+3", "1000"),
+    ],
+)
+def test_wall_time_for_people_has_milliseconds_at_most(seconds, shown):
+    run = dataclasses.replace(summary._NOTHING, wall_seconds=None if seconds is None else Decimal(seconds))
+    assert summary._seconds(run) == shown

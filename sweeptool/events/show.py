@@ -36,11 +36,11 @@ def as_line(event: Event) -> str:
 def counted(
     counts: Sequence[tuple[tuple[str | None, ...], int]], keys: Sequence[str], *, as_json: bool
 ) -> Iterator[str]:
-    """Yield the lines of a table of counts, or of a JSON list; a missing value is ``-``, in JSON null."""
+    """Yield the lines of a table of counts, or of a JSON list; a missing or empty value is ``-``; missing is null in JSON."""
     if as_json:
         yield json.dumps([{**dict(zip(keys, values, strict=True)), "count": number} for values, number in counts])
         return
-    rows = [(*("-" if value is None else value for value in values), str(number)) for values, number in counts]
+    rows = [(*(value or "-" for value in values), str(number)) for values, number in counts]
     yield from plain((*(key.upper() for key in keys), "COUNT"), rows, ("COUNT",))
 
 

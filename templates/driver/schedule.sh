@@ -45,9 +45,9 @@ on_signal() {
   HARDNESS=$((HARDNESS + 1))
   if ((HARDNESS > 1)); then
     stop_shards
-    say "stop    SIG$1 again: ${#RUNNING[@]} shards are stopped harder"
+    say "stop    SIG$1 again: cells stopped harder: ${#RUNNING[@]}"
   else
-    say "stop    SIG$1: launching stops, ${#RUNNING[@]} shards are asked to clean up; once more is harder"
+    say "stop    SIG$1: launching stops; running cells asked to clean up: ${#RUNNING[@]}; once more is harder"
   fi
 }
 
