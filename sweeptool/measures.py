@@ -5,13 +5,13 @@ from __future__ import annotations
 import json
 import os
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from decimal import Decimal, InvalidOperation
 from pathlib import Path
 from typing import Any
 
 from sweeptool import layout
-from sweeptool.lines import lines, open_plain, reason
+from sweeptool.lines import blocks, lines, open_plain, reason
 
 _UNIT_LINE = re.compile(rb"(?:^|\s)nodus\.(unit_done|event) (\{.*)")
 _ECHO = b"$ ["  # the runner echoes every command: what stands there is source text, not output
@@ -36,7 +36,7 @@ def count_units(run_dir: Path | None, log_paths: Sequence[Path], file: str = lay
     """
     found = set(_ids(_objects(_quiet(run_dir / file)))) if run_dir is not None else set()
     if not found:
-        found = {unit for path in log_paths for unit in _ids(_logged(_quiet(path)))}
+        found = {unit for path in log_paths for unit in _ids(_logged(_quiet(path, blocks)))}
     return len(found) or None
 
 
@@ -89,21 +89,24 @@ def _objects(source: Iterable[bytes]) -> Iterator[dict[str, Any]]:
 
 
 def _logged(source: Iterable[bytes]) -> Iterator[dict[str, Any]]:
-    for line in source:
-        if b"nodus." not in line or line.startswith(_ECHO) or not (match := _UNIT_LINE.search(line)):
-            continue
-        try:
-            value, _ = _DECODER.raw_decode(match[2].decode())
-        except (ValueError, RecursionError):
-            continue
-        if match[1] == b"unit_done" or value.get("type") == "unit":
-            yield value
+    for block in source:
+        if b"nodus." not in block:
+            continue  # most logs, as a whole
+        for line in block.split(b"\n"):
+            if b"nodus." not in line or line.startswith(_ECHO) or not (match := _UNIT_LINE.search(line)):
+                continue
+            try:
+                value, _ = _DECODER.raw_decode(match[2].decode())
+            except (ValueError, RecursionError):
+                continue
+            if match[1] == b"unit_done" or value.get("type") == "unit":
+                yield value
 
 
-def _quiet(path: Path) -> Iterator[bytes]:
-    """Yield the lines of a file that need not be there."""
+def _quiet(path: Path, reader: Callable[[str], Iterator[bytes]] = lines) -> Iterator[bytes]:
+    """Yield the lines, or what ``reader`` yields, of a file that need not be there."""
     try:
-        yield from lines(os.fspath(path))
+        yield from reader(os.fspath(path))
     except OSError:
         return
 

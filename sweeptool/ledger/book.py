@@ -12,7 +12,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from sweeptool import files, frozen, money
+from sweeptool import files, money
 from sweeptool.errors import Problem, SweepError
 from sweeptool.frozen import Frozen
 from sweeptool.layout import AttemptDir, SweepDir
@@ -30,6 +30,10 @@ class Book:
     reader: Reader
     state: State = field(default_factory=State)
     sync: bool = False
+    lock: Path = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.lock = self.sweep.lock  # once: paths are a good part of what an event costs
 
     @classmethod
     def open(cls, sweep: SweepDir, *, sync: bool = False) -> Book:
@@ -40,7 +44,7 @@ class Book:
     @contextmanager
     def writing(self) -> Iterator[State]:
         """Hold the journal, up to date, until the block ends; other writers wait."""
-        with _locked(self.sweep):
+        with _locked(self.lock):
             self.refresh()
             yield self.state
 
@@ -53,7 +57,7 @@ class Book:
         """Append events, inside ``writing``. Raises SweepError (exit 70) where there is no room; nothing changed then."""
         now = journal.stamp()
         stamped = [{"ts_utc": now, **event} for event in events]
-        before, after = journal.append(self.sweep.ledger, stamped, sync=self.sync)
+        before, after = journal.append(self.reader.path, stamped, sync=self.sync)
         if self.reader.offset != before:  # a torn line stands before ours
             self.refresh()
             return
@@ -100,16 +104,15 @@ def amount(text: str) -> int:
         raise SweepError(Problem(str(error), path="--max-cost-usd")) from error
 
 
-def install(sweep: SweepDir, driver: Path) -> Frozen:
-    """Return the plan inside ``driver``, kept in the sweep directory with the driver itself.
+def install(sweep: SweepDir, driver: Path, plan: Frozen, lines: bytes) -> None:
+    """Keep a driver in its sweep directory, with the plan that is in it; ``lines`` is that plan's text.
 
-    Raises SweepError where the file is no driver or the directory cannot be written.
+    Raises SweepError where the directory cannot be written.
     """
-    plan, text = frozen.from_driver(driver)
     try:
         sweep.cells.mkdir(parents=True, exist_ok=True)
-        with _locked(sweep):
-            files.replace(sweep.plan, text)
+        with _locked(sweep.lock):
+            files.replace(sweep.plan, lines)
             if not (sweep.driver.exists() and sweep.driver.samefile(driver)):
                 files.replace(sweep.driver, driver.read_bytes())
             if not sweep.sweep_id.exists():
@@ -117,12 +120,11 @@ def install(sweep: SweepDir, driver: Path) -> Frozen:
             journal.append(sweep.ledger, [], sync=False)
     except OSError as error:
         raise files.refused(error, error.filename or sweep.path) from error
-    return plan
 
 
 @contextmanager
-def _locked(sweep: SweepDir) -> Iterator[None]:
-    handle = os.open(sweep.lock, os.O_RDWR | os.O_CREAT, 0o644)
+def _locked(path: Path) -> Iterator[None]:
+    handle = os.open(path, os.O_RDWR | os.O_CREAT, 0o644)
     try:
         fcntl.flock(handle, fcntl.LOCK_EX)
         yield

@@ -82,7 +82,7 @@ def _errors(error: SweepError) -> str:
 def _open(
     sweep: SweepDir, driver: Path, pid: int, *, max_parallel: int | None, cap: str | None, only: int | None
 ) -> tuple[Desk, Hold | None]:
-    frozen.from_driver(driver)
+    plan, lines = frozen.from_driver(driver)
     try:
         sweep.path.mkdir(parents=True, exist_ok=True)
         held = hold.take(sweep, pid) if only is None else None
@@ -91,7 +91,7 @@ def _open(
     except OSError as error:
         raise files.refused(error, sweep.path) from error
     said = None if cap is None else amount(cap)
-    plan = install(sweep, driver)
+    install(sweep, driver, plan, lines)
     runner = RUNNERS[plan.sweep["runner"]]
     book = Book(sweep, Reader(sweep.ledger), sync=runner.paid)
     desk = Desk(
