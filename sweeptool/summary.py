@@ -149,7 +149,7 @@ def _run_row(run: Run) -> tuple[str, ...]:
 
 
 def attempts(runs: Sequence[Run]) -> tuple[tuple[str, ...], list[tuple[str, ...]]]:
-    """Return the titles and a row for each attempt of a sweep; what never varies has no column."""
+    """Return the titles and a row for each attempt of a sweep; what no cell has is no column."""
     names = sorted({name for run in runs for name in run.params}, key=str.encode)
     jobs = [run.job.record for run in runs if run.job]
     asked = [key for key in ("config", "gpu", "region") if any(job[key] for job in jobs)]
