@@ -21,11 +21,7 @@ def suspend(sweep: str | None, sweeps_dir: Path) -> None:
 @click.command()
 @options.sweep_argument
 @click.option("--max-cost-usd", "cap", metavar="X", help="the new cap of the whole sweep")
-@click.option(
-    "--project-dir",
-    type=click.Path(exists=True, file_okay=False, path_type=Path),
-    help="where relative paths start; default: above artifacts/sweeps, else here",
-)
+@options.project_option(None, "where relative paths start; default: above artifacts/sweeps, else here")
 @click.pass_context
 def resume(
     context: click.Context, sweep: str | None, sweeps_dir: Path, cap: str | None, project_dir: Path | None

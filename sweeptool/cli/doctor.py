@@ -6,15 +6,14 @@ from pathlib import Path
 
 import click
 
+from sweeptool.cli import options
 from sweeptool.errors import FAILED
 from sweeptool.runners import RUNNERS
 
 
 @click.command()
 @click.option("--runner", type=click.Choice(list(RUNNERS)), default="local", show_default=True)
-@click.option(
-    "--project-dir", type=click.Path(exists=True, file_okay=False, path_type=Path), default=Path(), help="your project"
-)
+@options.project_option(Path(), "your project")
 @click.pass_context
 def doctor(context: click.Context, *, runner: str, project_dir: Path) -> None:
     """Check bash, programs, credentials (by name) and limits; with runpod-deploy, show its table of GPUs and regions.

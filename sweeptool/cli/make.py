@@ -10,6 +10,7 @@ from typing import Any
 import click
 
 from sweeptool.cli import options
+from sweeptool.runners import RUNNERS
 from sweeptool.text import counted
 
 
@@ -17,17 +18,13 @@ from sweeptool.text import counted
 @options.spec_options
 def validate(**values: Any) -> None:
     """Name every problem of SPEC at once, each with its file, line, path and the mend."""
-    from sweeptool import plan
-
-    found = plan.make(options.load(values), values["project_dir"])
-    for warning in found.warnings:
-        click.echo(f"warning: {warning}", err=True)
+    found = options.planned(values)
     click.echo(f"ok: {counted(len(found.shards), 'cell')}", err=True)
 
 
 @click.command("plan")
 @options.spec_options
-@click.option("--json", "as_json", is_flag=True, help="for programs")
+@options.json_option
 @click.option("--diff", metavar="OLD", help="another SPEC or a sweep: which cells are new, gone, done")
 @options.sweeps_option
 def plan_(*, as_json: bool, diff: str | None, sweeps_dir: Path, **values: Any) -> None:
@@ -35,9 +32,7 @@ def plan_(*, as_json: bool, diff: str | None, sweeps_dir: Path, **values: Any) -
     from sweeptool import plan
     from sweeptool.plan import show
 
-    found = plan.make(options.load(values), values["project_dir"])
-    for warning in found.warnings:
-        click.echo(f"warning: {warning}", err=True)
+    found = options.planned(values)
     if diff is not None:
         changes = show.changes(found, options.old_cells(diff, sweeps_dir, values))
         click.echo(_json([asdict(change) for change in changes]) if as_json else show.difference(changes))
@@ -53,9 +48,7 @@ def render(*, target: str, output: Path | None, **values: Any) -> None:
     """Print the driver of SPEC: one bash script that runs the sweep, resumes it, and stops at the cap."""
     from sweeptool import plan, render
 
-    found = plan.runnable(plan.make(options.load(values), values["project_dir"]))
-    for warning in found.warnings:
-        click.echo(f"warning: {warning}", err=True)
+    found = plan.runnable(options.planned(values))
     text = render.render(found, target, remake=options.remake(values))
     options.write(text, output, executable=target != "make")
 
@@ -71,7 +64,7 @@ def schema(output: Path | None) -> None:
 
 @click.command()
 @click.argument("directory", default=".", type=click.Path(file_okay=False, path_type=Path))
-@click.option("--runner", type=click.Choice(["local", "runpod-deploy", "command"]), default="local", show_default=True)
+@click.option("--runner", type=click.Choice(list(RUNNERS)), default="local", show_default=True)
 def init(directory: Path, runner: str) -> None:
     """Write a starter spec and Makefile into DIRECTORY that run as they are."""
     from sweeptool import shell, starter

@@ -14,7 +14,9 @@ from sweeptool.errors import Problem, SweepError
 from sweeptool.layout import SweepDir
 
 if TYPE_CHECKING:
+    from sweeptool.plan.model import Plan
     from sweeptool.plan.show import Old
+    from sweeptool.spec.model import Spec
 
 _LONGEST = 64 << 20  # bytes of a spec: a device that never ends is none
 F = TypeVar("F", bound=Callable[..., Any])
@@ -44,16 +46,32 @@ def spec_options(function: F) -> F:
         function
     )
     function = click.option("--grid", metavar="'K=V1,V2 K2=…'", help="a quick product instead of a SPEC")(function)
-    function = click.option(
-        "--project-dir",
-        type=click.Path(exists=True, file_okay=False, path_type=Path),
-        default=Path(),
-        help="where relative paths start",
-    )(function)
+    function = project_option(Path())(function)
     return click.argument("spec", required=False)(function)
 
 
-def load(values: dict[str, Any]) -> Any:
+def project_option(default: Path | None, text: str = "where relative paths start") -> Callable[[F], F]:
+    """Return what gives a command ``--project-dir``; ``text`` is its help."""
+    kind = click.Path(exists=True, file_okay=False, path_type=Path)
+    return click.option("--project-dir", type=kind, default=default, help=text)
+
+
+def json_option(function: F) -> F:
+    """Give a command ``--json``."""
+    return click.option("--json", "as_json", is_flag=True, help="for programs")(function)
+
+
+def planned(values: dict[str, Any]) -> Plan:
+    """Return the plan that the values of ``spec_options`` mean, and say on stderr what it warns of."""
+    from sweeptool import plan
+
+    found = plan.make(load(values), values["project_dir"])
+    for warning in found.warnings:
+        click.echo(f"warning: {warning}", err=True)
+    return found
+
+
+def load(values: dict[str, Any]) -> Spec:
     """Return the Spec that the values of ``spec_options`` mean; ``-`` and nothing else is stdin."""
     from sweeptool import spec as specs
 

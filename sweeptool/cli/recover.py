@@ -15,7 +15,7 @@ from sweeptool.errors import FAILED
 @options.sweep_argument
 @click.option("--release", is_flag=True, help="run the release commands, after asking")
 @click.option("--yes", "-y", is_flag=True, help="do not ask")
-@click.option("--json", "as_json", is_flag=True, help="for programs")
+@options.json_option
 @click.pass_context
 def recover(
     context: click.Context, *, sweep: str | None, sweeps_dir: Path, release: bool, yes: bool, as_json: bool

@@ -22,9 +22,7 @@ def run(context: click.Context, /, *, parallel: str | None, sweeps_dir: Path, **
     """Render SPEC into its sweep directory and run it, or go on with it. Exits as the driver does."""
     from sweeptool import launch, plan, render
 
-    found = plan.runnable(plan.make(options.load(values), values["project_dir"]))
-    for warning in found.warnings:
-        click.echo(f"warning: {warning}", err=True)
+    found = plan.runnable(options.planned(values))
     where = values["project_dir"] / sweeps_dir / found.spec.name
     text = render.render(found, remake=options.remake(values))
     words = [] if parallel is None else ["-j", parallel]
@@ -55,7 +53,7 @@ def job_config(directory: Path, index: int) -> None:
 @click.command()
 @options.sweep_argument
 @click.option("--watch", "-w", is_flag=True, help="go on showing it until it ends")
-@click.option("--json", "as_json", is_flag=True, help="for programs")
+@options.json_option
 @click.option("--check-complete", is_flag=True, help="exit 0 complete, 1 failed or cancelled, 2 not done yet, 3 error")
 @click.option("--final", is_flag=True, hidden=True, help="as a driver prints it when it ends")
 @click.pass_context
@@ -126,7 +124,7 @@ def logs(sweep: str, cell: str, sweeps_dir: Path, attempt: int | None, *, follow
     "--root", type=click.Path(exists=True, file_okay=False, path_type=Path), help="run dirs instead of a sweep"
 )
 @click.option("--max-cost-usd", "cap", metavar="X", help="the cap; default: the sweep's own")
-@click.option("--json", "as_json", is_flag=True, help="for programs")
+@options.json_option
 @click.pass_context
 def budget(
     context: click.Context, *, sweep: str | None, sweeps_dir: Path, root: Path | None, cap: str | None, as_json: bool
