@@ -29,6 +29,7 @@ _MASKS = (
     (re.compile(r"-[a-z2-7]{10}\b"), "-ID"),
     (re.compile(r"\b[0-9a-f]{40}\b"), "SHA"),
     (re.compile(r"\b(?:L4|A10)\b"), "GPU"),  # which of two equals won is chance
+    (re.compile(r"\b(?:\d+[dhms])+\b"), "AGE"),
     (re.compile(r"[-+]?\d[\d,.:]*(?:e-?\d+)?(?:T[\d:.]+)?(?:\+00:00|Z)?"), "#"),
     (re.compile(r"\b(?:ms|s|min|h)\b"), "UNIT"),
     (re.compile(r"[\s─-]+"), " "),

@@ -278,8 +278,19 @@ def test_a_pod_of_an_unclear_creation_is_deleted_before_the_next_attempt(rig: Ri
     rig.fault("create-5xx", times=1)
     done = drive(rig, SEEDS.replace("[41, 42, 43]", "[41]"))
     assert done.returncode == 0, done.stderr
-    assert [(event["reason"], event["flags"]) for event in events(rig)] == [("create_unclear", ["leaked"]), ("", [])]
+    assert [(event["reason"], event["flags"]) for event in events(rig)] == [("create_unclear", []), ("", [])]
     assert rig.billing() == []
+
+
+def test_a_signal_while_pods_are_still_being_rented_leaves_none(rig: Rig) -> None:
+    rig.fault("never-ready")  # the runner waits for ssh, where an interruption makes it forget its pod
+    render(rig)
+    with driver(rig) as process:
+        until(lambda: len(rig.running()) == 3, "three pods rented")
+        process.send_signal(signal.SIGINT)
+        assert process.wait(300) == 130
+    assert rig.billing() == []
+    assert [(event["state"], event["flags"]) for event in events(rig)] == [("interrupted", [])] * 3
 
 
 def test_a_pod_that_could_not_be_deleted_is_flagged_and_recovered(rig: Rig) -> None:

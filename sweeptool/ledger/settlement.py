@@ -56,7 +56,8 @@ def settle(
     run_dir = _run_dir(where, project)
     found, oddity = _manifest(run_dir, frozen)
     seen = exit_code if exit_code is not None else _inferred(found, attempt)
-    verdict = _verdict(runner, Evidence(seen, run_dir, found, where, job.record, attempt.interrupted))
+    evidence = Evidence(seen, run_dir, found, where, job.record, attempt.interrupted)
+    verdict = runner.release(evidence, _verdict(runner, evidence))
     earlier = state.run_dirs.get(str(run_dir)) if run_dir else None
     if earlier is not None and earlier is not attempt:
         verdict = Verdict(FAILED, "collision", f"{run_dir} is also attempt {earlier.number} of cell {earlier.index}")

@@ -88,3 +88,6 @@ class Runner(Protocol):
 
     def verdict(self, evidence: Evidence) -> Verdict:
         """Return what the attempt was, from its own evidence only."""
+
+    def release(self, evidence: Evidence, verdict: Verdict) -> Verdict:
+        """Release what the attempt left behind, where that is safe; return the verdict, ``leaked`` where it is not."""

@@ -63,6 +63,9 @@ class Command:
     def prepare(self, job: Mapping[str, Any], attempt: AttemptDir, project: Path) -> None:
         """Do nothing: the program takes all it needs from its argv and its environment."""
 
+    def release(self, evidence: Evidence, verdict: Verdict) -> Verdict:  # noqa: ARG002 - the Protocol's
+        return verdict
+
     def verdict(self, evidence: Evidence) -> Verdict:
         code, manifest = evidence.exit_code, evidence.manifest
         if code == 0 and manifest is not None and manifest.failed is False:

@@ -88,6 +88,9 @@ class Local:
     def prepare(self, job: Mapping[str, Any], attempt: AttemptDir, project: Path) -> None:
         """Do nothing: the run dir is made by ``local-run`` itself."""
 
+    def release(self, evidence: Evidence, verdict: Verdict) -> Verdict:  # noqa: ARG002 - the Protocol's
+        return verdict
+
     def verdict(self, evidence: Evidence) -> Verdict:
         manifest = evidence.manifest
         if manifest is None:

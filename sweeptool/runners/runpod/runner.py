@@ -14,7 +14,7 @@ from sweeptool.errors import Problem, SweepError
 from sweeptool.layout import AttemptDir
 from sweeptool.runners import prices
 from sweeptool.runners.base import ATTEMPT_DIR, SWEEP_DIR, SWEEPTOOL, Evidence, Verdict
-from sweeptool.runners.runpod import gpus, jobconfig, lint, pods, refusals, verdicts
+from sweeptool.runners.runpod import gpus, jobconfig, leftovers, lint, pods, refusals, verdicts
 from sweeptool.runners.runpod import template as templates
 from sweeptool.runners.runpod.gpus import Table
 from sweeptool.runners.runpod.template import Bounds, Template
@@ -95,16 +95,16 @@ class Runpod:
         return commands
 
     def prepare(self, job: Mapping[str, Any], attempt: AttemptDir, project: Path) -> None:
-        """Write ``job.yaml``; before a second attempt, delete what an unclear creation of the first left behind."""
         table = gpus.load(project)
         config, template = _template(job, table, project)
         made = jobconfig.concrete(template, job, config, attempt, table)
         files.replace(attempt.config, jobconfig.dump(made).encode(), mode=0o600)
-        if job["attempt"] > 1:
-            _reconcile(job, attempt)
 
     def verdict(self, evidence: Evidence) -> Verdict:
         return verdicts.verdict(evidence)
+
+    def release(self, evidence: Evidence, verdict: Verdict) -> Verdict:
+        return leftovers.settle(evidence, verdict)
 
 
 def _configs(spec: Spec) -> Sequence[str]:
@@ -175,30 +175,6 @@ def _template(job: Mapping[str, Any], table: Table, project: Path) -> tuple[Path
 def _known(job: Mapping[str, Any]) -> Mapping[str, str]:
     names = ("index", "id", "name", "gpu", "region", "config", "repetition", "attempt", "sweep")
     return {**{name: str(job[name]) for name in names if job.get(name) is not None}, **job["params"]}
-
-
-def _reconcile(job: Mapping[str, Any], attempt: AttemptDir) -> None:
-    """Delete the pods of this cell's earlier attempts that an unclear answer to a create left behind.
-
-    All earlier attempts have ended, and their pods' names are theirs alone. Where the provider cannot be asked,
-    the attempt goes on: the earlier one is flagged as leaked, and ``recover`` lists its pod.
-    """
-    earlier = [{**job, "attempt": number} for number in range(1, job["attempt"])]
-    wanted = [each for each in earlier if _unclear(attempt.path.with_name(f"attempt-{each['attempt']}"))]
-    if not wanted:
-        return
-    try:
-        listed = pods.listed()
-    except OSError:
-        return
-    for each in wanted:
-        for pod in pods.of_attempt(listed, job["sweep_id"], job["index"], each["attempt"]):
-            pods.run(pods.release(pod.id))
-
-
-def _unclear(path: Path) -> bool:
-    rented = pods.rented(AttemptDir(path))
-    return rented.any and rented.id is None and not rented.released
 
 
 RUNNER = Runpod()
