@@ -182,6 +182,16 @@ def test_streak_waits_for_what_is_in_flight():
     assert decide(made, Rules(4, "reserve", 1), job(), 1) == Wait()
 
 
+def test_streak_that_was_reached_stays_so_when_what_was_in_flight_succeeds():
+    made = state()
+    tell(made, "admitted", cell="ok", index=0, attempt=1, reserved_usd=None)
+    fail(made)
+    fail(made)
+    tell(made, "settled", cell="ok", attempt=1, state="succeeded", cost_usd=None)
+    assert decide(made, Rules(4, "reserve", 2), job(), 0) == End(6, "streak")
+    assert decide(made, Rules(4, "reserve", 3), job(), 0) == Launch()
+
+
 @pytest.mark.parametrize("how", ["lost", "interrupted", "cancelled"])
 def test_what_is_no_failure_neither_counts_nor_breaks_a_streak(how):
     made, rules = state(), Rules(4, "reserve", 2)

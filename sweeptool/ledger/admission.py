@@ -93,6 +93,6 @@ def _stop(state: State, rules: Rules, signal: int) -> End | None:
         return End(128 + signal, "interrupted")
     if state.request is not None:
         return End(STOPPED, "requested")
-    if state.halted or (rules.failure_streak and state.streak >= rules.failure_streak):
+    if state.halted or (rules.failure_streak and max(state.streak, state.broken) >= rules.failure_streak):
         return End(STREAK, "streak")
     return None

@@ -31,7 +31,7 @@ def _opened(state: State, event: Event) -> None:
     if event.get("state") != state.plan_state:
         state.plan_state = event.get("state")
         state.request = _WISHES.get(state.plan_state or "")
-    state.streak = 0
+    state.streak = state.broken = 0
     state.halted = state.stopped = ""
 
 
@@ -87,6 +87,7 @@ def _settled(state: State, event: Event) -> None:
     elif attempt.state == FAILED:
         state.streak += 1
     else:
+        state.broken = max(state.broken, state.streak)
         state.streak = 0
     if event.get("halt"):
         state.halted = attempt.reason

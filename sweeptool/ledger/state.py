@@ -36,6 +36,7 @@ class State:
     halted: str = ""  # the reason of the attempt that stopped the sweep
     stopped: str = ""  # why the last driver stopped launching: "budget", "streak", "interrupted"
     streak: int = 0
+    broken: int = 0  # the longest streak that a success has ended, since the driver was opened
     sweep_id: str | None = None
     opened_at: str | None = None
     first_opened_at: str | None = None
