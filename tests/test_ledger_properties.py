@@ -11,6 +11,7 @@ from dataclasses import replace
 from pathlib import Path
 from unittest import mock
 
+import pytest
 from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
@@ -135,11 +136,9 @@ class Ledger(RuleBasedStateMachine):
         before = self.sweep.ledger.read_bytes()
         with book.writing() as state:
             known = copy.deepcopy(state)
-            with mock.patch("sweeptool.ledger.journal.os.write", write):
-                try:
-                    book.record({"event": "refused", "cell": "c0", "why": "x" * 100})
-                except SweepError as error:
-                    assert error.exit_code == 70
+            with mock.patch("sweeptool.ledger.journal.os.write", write), pytest.raises(SweepError) as caught:
+                book.record({"event": "refused", "cell": "c0", "why": "x" * 100})
+            assert caught.value.exit_code == 70
             assert bare(book.state) == bare(known)
         assert self.sweep.ledger.read_bytes() == before
 

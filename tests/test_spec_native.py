@@ -125,6 +125,7 @@ def test_every_setting_lands_in_its_field():
         ("max_concurrent: 5", "max_concurrent: unknown setting 'max_concurrent' (use max_parallel)"),
         ("gpus: [L4]", "gpus: unknown setting 'gpus' (use matrix.gpu)"),
         ("retries: 3", "retries: unknown setting 'retries' (use retry: {max_attempts: …})"),
+        ("price_list: {L4: 0.4}", "price_list: unknown setting 'price_list' (use prices)"),
         ("zzzzzz: 3", "zzzzzz: unknown setting 'zzzzzz' ('sweeptool schema' lists the known ones)"),
         ("matrix: {param: {}}", "matrix.param: unknown setting 'param' (did you mean 'params'?)"),
         ("matrix: {gpus: [L4]}", "matrix.gpus: unknown setting 'gpus' (use gpu)"),

@@ -49,7 +49,7 @@ def warn(lines: Iterable[str]) -> None:
 @click.option("--by", multiple=True, metavar="KEY", help="Group by gpu, region, config, reason, a parameter …")
 @click.option("--format", "form", type=click.Choice(list(summary.FORMATS)), default="table", show_default=True)
 @NAME
-def manifest_summary(  # noqa: PLR0917 - click passes them by name
+def manifest_summary(
     files: tuple[str, ...],
     root: str | None,
     sweep: str | None,
@@ -79,7 +79,7 @@ def manifest_summary(  # noqa: PLR0917 - click passes them by name
 @click.option("--count-by", multiple=True, metavar="KEY", help="Count the events by the values of KEY instead.")
 @click.option("--follow", "-f", is_flag=True, help="Keep on printing what is appended, until interrupted.")
 @click.option("--json", "as_json", is_flag=True, help="One JSON object a line, with run_dir added.")
-def events_query(  # noqa: PLR0917 - click passes them by name
+def events_query(
     root: str | None,
     sweep: str | None,
     sweeps_dir: Path,
@@ -123,7 +123,7 @@ def events_query(  # noqa: PLR0917 - click passes them by name
 @click.option("--pareto", metavar="A,B", help="The cells that nothing beats in both A and B; A:max sets a goal.")
 @click.option("--json", "as_json", is_flag=True, help="One JSON document.")
 @NAME
-def best(  # noqa: PLR0917 - click passes them by name
+def best(
     sweep: str | None,
     sweeps_dir: Path,
     root: str | None,
@@ -189,7 +189,7 @@ def compare(a: str, b: str, sweeps_dir: Path, by: str | None, as_json: bool) -> 
 @click.option("--goal", type=click.Choice(["min", "max"]), help="Which way is better; by default the name says.")
 @click.option("--where", metavar="EXPR", help="Rank only cells like 'gpu = L4 and accuracy >= 0.9'.")
 @click.option("--over", multiple=True, metavar="PARAM", help="Count PARAM as repetition; by default a seed is one.")
-def report(  # noqa: PLR0917 - click passes them by name
+def report(
     sweep: str | None,
     sweeps_dir: Path,
     output: Path,

@@ -126,7 +126,7 @@ OTHER = {
     **dict.fromkeys(("repeat", "repeats", "replicates", "runs"), "repetitions"),
     **dict.fromkeys(("retries", "maxretries", "maxattempts"), "retry: {max_attempts: …}"),
     **dict.fromkeys(("environment", "environ", "envs"), "env"),
-    "priceslist": "prices",
+    "pricelist": "prices",
 }
 GRID: tuple[Key[Node], ...] = tuple(
     Key(name, Kind(lambda node, _path, _report: node, schema), about)
