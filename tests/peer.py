@@ -22,7 +22,7 @@ def find() -> str | None:
 def run(*words: str | Path) -> subprocess.CompletedProcess[str]:
     """Run it; skip the test, or fail it under SWEEPTOOL_REQUIRE_ALL=1, where it is not there."""
     program = find()
-    require(program, "runpod-deploy is not installed: 'make rig' or SWEEPTOOL_RUNPOD_DEPLOY")
+    require(program, "runpod-deploy is not installed: tests/rig/setup, or SWEEPTOOL_RUNPOD_DEPLOY")
     return subprocess.run([str(program), *map(str, words)], capture_output=True, text=True, timeout=120, check=False)
 
 

@@ -112,6 +112,7 @@ def test_batch_size_runs_six_cells_with_money_units_and_a_rate(checkout):
         pytest.param("```console\n$ echo one\none\ntwo\n```\n", True, id="missing"),
         pytest.param("```console\n$ echo one\n…\ntwo\n```\n", True, id="missing-beside-elided"),
         pytest.param("```console\n$ echo 1 >&2\n```\n", True, id="stderr-counts"),
+        pytest.param("```console\n$ echo a 1m2s; echo a 3h; echo a 6s\na 59s\na 2d4h\na 1m\n```\n", False, id="ages"),
         pytest.param("```sh\necho one\n```\n", True, id="no-command-at-all"),
     ],
 )
