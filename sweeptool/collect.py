@@ -8,7 +8,8 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from sweeptool import candidates, frame, layout, records, sources, sweeps, tables
+from sweeptool import frame, layout, records, sources, sweeps, tables
+from sweeptool.analysis import candidates
 from sweeptool.errors import Problem, SweepError, near
 from sweeptool.frozen import Job
 from sweeptool.records import Record

@@ -9,9 +9,9 @@ from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
-from sweeptool import analysis, best, candidates, layout, locate, manifest, money, sweeps, tables, totals
-from sweeptool.analysis import Goal
-from sweeptool.candidates import COST, Candidate
+from sweeptool import analysis, layout, locate, manifest, money, sweeps, tables, totals
+from sweeptool.analysis import Goal, candidates, show
+from sweeptool.analysis.candidates import COST, Candidate
 from sweeptool.errors import Problem, SweepError
 
 MISSING = "-"
@@ -62,7 +62,7 @@ def lines(found: Comparison) -> Iterator[str]:
     if found.by is None:
         return
     yield ""
-    names, varied = best.varied([cell for cell, _, _ in found.cells])
+    names, varied = show.varied([cell for cell, _, _ in found.cells])
     cells = []
     for row, (_, first, second) in zip(varied, found.cells, strict=True):
         change = (
@@ -165,10 +165,10 @@ def _valued(cell: Candidate | None, by: str) -> Decimal | str:
 
 
 def _shown(value: Decimal | str, by: str) -> str:
-    return value if isinstance(value, str) else best.shown(value, by)
+    return value if isinstance(value, str) else show.written(value, by)
 
 
 def _json(value: Decimal | str, by: str | None) -> dict[str, Any]:
     if isinstance(value, str):
         return {"value": None, "why": value}
-    return {"value": best.shown(value, COST) if by == COST else float(value), "why": None}
+    return {"value": show.written(value, COST) if by == COST else float(value), "why": None}

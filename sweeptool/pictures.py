@@ -6,9 +6,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from decimal import Decimal
 
-from sweeptool import analysis, best, plots, stamps
-from sweeptool.analysis import Ranking
-from sweeptool.candidates import COST, TIME, Candidate
+from sweeptool import analysis, plots, stamps
+from sweeptool.analysis import Ranking, candidates, show
+from sweeptool.analysis.candidates import COST, TIME, Candidate
 from sweeptool.money import MICRO
 from sweeptool.plots import Plot, Point
 from sweeptool.runs import Run
@@ -42,10 +42,10 @@ def _combinations(ranking: Ranking) -> Iterator[Plot]:
             continue
         ends = spread.ci95 and (float(spread.ci95[0]), float(spread.ci95[1]))
         text = _label(replace(one.cell, params=one.params, repetition=0))
-        note = f"{text}: {best.shown(spread.mean, by)}, {spread.n} of {one.of}"
+        note = f"{text}: {show.written(spread.mean, by)}, {spread.n} of {one.of}"
         rows.append((text, float(spread.mean), ends, note))
     if any(row[2] for row in rows):
-        yield plots.intervals("Mean and 95 % confidence interval of each combination", clean(best.title(by)), rows)
+        yield plots.intervals("Mean and 95 % confidence interval of each combination", clean(show.title(by)), rows)
 
 
 def _against(cells: Sequence[Candidate], ranking: Ranking) -> Iterator[Plot]:
@@ -64,11 +64,11 @@ def _against(cells: Sequence[Candidate], ranking: Ranking) -> Iterator[Plot]:
     if len(points) > 1:
         line = [Point(float(x), float(y), "", "") for _, (x, y) in front.cells]
         title = f"{clean(by)} against {other}; the line joins what nothing beats in both"
-        yield plots.scatter(title, (best.title(other), clean(best.title(by))), points, line)
+        yield plots.scatter(title, (show.title(other), clean(show.title(by))), points, line)
 
 
 def _parameters(cells: Sequence[Candidate], values: Mapping[int, Decimal], ranking: Ranking) -> Iterator[Plot]:
-    by = clean(best.title(ranking.goal.by))
+    by = clean(show.title(ranking.goal.by))
     winner = ranking.cells[0][0].index if ranking.cells else None
     shown = 0
     for name in [*_fields(cells), *sorted({name for cell in cells for name in cell.params}, key=str.encode)]:
@@ -135,6 +135,4 @@ def _of(cell: Candidate, name: str) -> str | None:
 
 
 def _label(cell: Candidate) -> str:
-    words = [word for word in (cell.config, cell.gpu, cell.region) if word]
-    words += [f"{name}={value}" for name, value in cell.params.items()]
-    return clean(" ".join(words))
+    return clean(candidates.label(cell))

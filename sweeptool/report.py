@@ -7,11 +7,11 @@ from dataclasses import dataclass
 
 import jinja2
 
-from sweeptool import __version__, analysis, best, candidates, layout, money, pictures, stamps, status, summary, sweeps
+from sweeptool import __version__, analysis, layout, money, pictures, stamps, status, summary, sweeps
 from sweeptool import totals as sums
 from sweeptool import where as conditions
-from sweeptool.analysis import Combination, Ranking
-from sweeptool.candidates import COST, Candidate
+from sweeptool.analysis import Combination, Ranking, candidates, show
+from sweeptool.analysis.candidates import COST, Candidate
 from sweeptool.layout import SweepDir
 from sweeptool.runs import Run
 from sweeptool.states import LOST, RUNNING, UNKNOWN
@@ -105,10 +105,14 @@ def _tiles(now: status.Status, sweep: Sweep, ranking: Ranking) -> Iterator[tuple
     yield "wall time", stamps.span_text(found.wall_seconds), "over all attempts"
     if ranking.cells:
         cell, value = ranking.cells[0]
-        yield f"best {clean(ranking.goal.by)}", best.shown(value, ranking.goal.by), f"cell {cell.index}: {_label(cell)}"
+        yield (
+            f"best {clean(ranking.goal.by)}",
+            show.written(value, ranking.goal.by),
+            f"cell {cell.index}: {_label(cell)}",
+        )
     winner = next((one for one in ranking.combinations if one.spread.n > 1), None)
     if winner and winner.spread.mean is not None:
-        mean = best.shown(winner.spread.mean, ranking.goal.by)
+        mean = show.written(winner.spread.mean, ranking.goal.by)
         yield "best mean", mean, f"{_label(winner.cell, ranking.over)}, {winner.spread.n} of {winner.of}"
 
 
@@ -137,25 +141,25 @@ def _warnings(sweep: Sweep) -> Iterator[str]:
 
 def _best(ranking: Ranking) -> Table:
     by, shown = ranking.goal.by, ranking.cells[:_SHOWN]
-    names, rows = best.varied([cell for cell, _ in shown])
-    values = [best.shown(value, by) for _, value in shown]
+    names, rows = show.varied([cell for cell, _ in shown])
+    values = [show.written(value, by) for _, value in shown]
     lines = [(str(place), *row, value) for place, (row, value) in enumerate(zip(rows, values, strict=True), 1)]
-    return _table(("rank", *names, best.title(by)), lines, {0, 1, len(names) + 1})
+    return _table(("rank", *names, show.title(by)), lines, {0, 1, len(names) + 1})
 
 
 def _combinations(ranking: Ranking) -> Table | None:
     if not any(one.of > 1 for one in ranking.combinations):
         return None
     shown = ranking.combinations[:_SHOWN]
-    names, rows = best.varied([one.cell for one in shown], ranking.over, repeated=False)
+    names, rows = show.varied([one.cell for one in shown], ranking.over, repeated=False)
     lines = [(*row[1:], *_spread(one, ranking.goal.by)) for row, one in zip(rows, shown, strict=True)]
     last = len(names) - 1
     return _table((*names[1:], "n", "mean", "sd", "95 % CI"), lines, set(range(last, last + 4)))
 
 
 def _spread(one: Combination, by: str) -> tuple[str, str, str, str]:
-    mean, sd = ("-" if value is None else best.shown(value, by) for value in (one.spread.mean, one.spread.sd))
-    interval = "-" if one.spread.ci95 is None else " … ".join(best.shown(end, by) for end in one.spread.ci95)
+    mean, sd = ("-" if value is None else show.written(value, by) for value in (one.spread.mean, one.spread.sd))
+    interval = "-" if one.spread.ci95 is None else " … ".join(show.written(end, by) for end in one.spread.ci95)
     return f"{one.spread.n} of {one.of}", mean, sd, interval
 
 
@@ -180,6 +184,4 @@ def _table(titles: Sequence[str], rows: Sequence[Sequence[str]], right: set[int]
 
 
 def _label(cell: Candidate, without: Sequence[str] = ()) -> str:
-    words = [word for word in (cell.config, cell.gpu, cell.region) if word]
-    words += [f"{name}={value}" for name, value in cell.params.items() if name not in without]
-    return clean(" ".join(words) or "no parameters")
+    return clean(candidates.label(cell, without) or "no parameters")

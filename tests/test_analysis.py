@@ -8,7 +8,7 @@ import pytest
 
 from sweeptool import analysis, where
 from sweeptool.analysis import goal, pareto, rank
-from sweeptool.candidates import Candidate
+from sweeptool.analysis.candidates import Candidate
 from sweeptool.errors import SweepError
 
 

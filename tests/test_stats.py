@@ -6,7 +6,7 @@ from decimal import Decimal
 
 import pytest
 
-from sweeptool import stats
+from sweeptool.analysis import stats
 
 
 # Published two-sided 95 % points of Student's t.

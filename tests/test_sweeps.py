@@ -7,7 +7,8 @@ from decimal import Decimal
 
 import pytest
 
-from sweeptool import candidates, sweeps, totals
+from sweeptool import sweeps, totals
+from sweeptool.analysis import candidates
 from tests import sweepmaker
 
 SPEC = """

@@ -140,7 +140,7 @@ def best(
 
     Only cells that succeeded count. A cell's cost is that of all its attempts.
     """
-    from sweeptool import contest
+    from sweeptool.analysis import best as contest
 
     entry = contest.enter(sources.choose((), root, sweep, sweeps_dir), manifest_name)
     if pareto is not None:

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from sweeptool import analysis, best, candidates, layout, sources, sweeps, where
-from sweeptool.analysis import MAX, MIN, Goal
-from sweeptool.candidates import COST, Candidate
+from sweeptool import analysis, layout, sources, sweeps, where
+from sweeptool.analysis import MAX, MIN, Goal, candidates, show
+from sweeptool.analysis.candidates import COST, Candidate
 from sweeptool.errors import Problem, SweepError
 from sweeptool.sources import Source
 
@@ -46,7 +46,7 @@ def ranking(
     """Return the lines of a ranking. Raises SweepError for a name or an expression that means nothing."""
     wish = analysis.goal(by or entry.planned[0] or COST, goal, entry.planned)
     found = analysis.rank(entry.cells, wish, where.parse(expression) if expression else (), over)
-    return [best.ranking_json(found, n)] if as_json else best.ranking_lines(found, n)
+    return [show.ranking_json(found, n)] if as_json else show.ranking_lines(found, n)
 
 
 def front(entry: Entry, pair: str, expression: str | None = None, *, as_json: bool = False) -> Iterable[str]:
@@ -55,7 +55,7 @@ def front(entry: Entry, pair: str, expression: str | None = None, *, as_json: bo
     if len(goals) != 2:
         raise SweepError(Problem(f"'{pair}' is no pair", path="--pareto", remedy="write A,B, such as cost,accuracy"))
     found = analysis.pareto(entry.cells, (goals[0], goals[1]), where.parse(expression) if expression else ())
-    return [best.front_json(found)] if as_json else best.front_lines(found)
+    return [show.front_json(found)] if as_json else show.front_lines(found)
 
 
 def _goal(word: str, entry: Entry) -> Goal:

@@ -7,9 +7,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 
-from sweeptool.candidates import BUILT_IN, COST, THROUGHPUT, TIME, Candidate
+from sweeptool.analysis.candidates import BUILT_IN, COST, THROUGHPUT, TIME, Candidate
+from sweeptool.analysis.stats import Spread, spread
 from sweeptool.errors import Problem, SweepError, near
-from sweeptool.stats import Spread, spread
 from sweeptool.text import among
 from sweeptool.where import Condition
 

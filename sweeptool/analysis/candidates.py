@@ -16,6 +16,7 @@ from sweeptool.sweeps import Sweep
 
 COST, TIME, THROUGHPUT = "cost", "time", "throughput"
 BUILT_IN = (COST, TIME, THROUGHPUT)
+_UNKNOWN = {TIME: "its wall time is unknown", THROUGHPUT: "it reported no units"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,6 +73,12 @@ def of_runs(runs: Sequence[Run]) -> list[Candidate]:
     return found
 
 
+def label(cell: Candidate, without: Sequence[str] = ()) -> str:
+    """Return what tells a cell from its siblings, for people: ``L4 eu lr=1e-3``, empty where nothing does."""
+    words = [word for word in (cell.config, cell.gpu, cell.region) if word]
+    return " ".join([*words, *(f"{name}={value}" for name, value in cell.params.items() if name not in without)])
+
+
 def _cell(job: Job, attempts: Sequence[Run], sweep: Sweep) -> Candidate:
     record = job.record
     done = [run for run in attempts if run.state == SUCCEEDED]
@@ -121,9 +128,6 @@ def _measured(
     missing |= {name: _UNKNOWN[name] for name in (TIME, THROUGHPUT) if name not in values}
     values |= {name: value for name, value in metrics_of(run, sweep).items() if name not in BUILT_IN}
     return values, missing
-
-
-_UNKNOWN = {TIME: "its wall time is unknown", THROUGHPUT: "it reported no units"}
 
 
 def metrics_of(run: Run, sweep: Sweep | None = None) -> dict[str, Decimal]:

@@ -9,7 +9,7 @@ from typing import Any
 
 from sweeptool import money, tables
 from sweeptool.analysis import Combination, Excluded, Front, Goal, Ranking
-from sweeptool.candidates import COST, Candidate
+from sweeptool.analysis.candidates import COST, Candidate
 
 _TITLES = {"cost": "COST_USD", "time": "WALL_SEC", "throughput": "UNITS/S"}
 
@@ -40,7 +40,7 @@ def front_lines(front: Front) -> Iterator[str]:
         names, rows = varied([cell for cell, _ in front.cells])
         titles = [title(one.by) for one in front.goals]
         pairs = [
-            [shown(value, goal.by) for value, goal in zip(pair, front.goals, strict=True)] for _, pair in front.cells
+            [written(value, goal.by) for value, goal in zip(pair, front.goals, strict=True)] for _, pair in front.cells
         ]
         yield from tables.plain(
             (*names, *titles), [(*row, *pair) for row, pair in zip(rows, pairs, strict=True)], ("CELL", *titles)
@@ -79,7 +79,7 @@ def front_json(front: Front) -> str:
     return json.dumps({"by": by, "goal": ways, "cells": cells, "excluded": excluded}, indent=2)
 
 
-def shown(value: Decimal, by: str) -> str:
+def written(value: Decimal, by: str) -> str:
     """Return a value for people: dollars to the micro-dollar, anything else to six digits."""
     if by == COST:
         return _dollars(value)
@@ -91,7 +91,7 @@ def _cells(ranking: Ranking, n: int) -> Iterator[str]:
     best = ranking.cells[:n]
     names, rows = varied([cell for cell, _ in best])
     lines = [
-        (str(place), *row, shown(value, ranking.goal.by))
+        (str(place), *row, written(value, ranking.goal.by))
         for place, (row, (_, value)) in enumerate(zip(rows, best, strict=True), 1)
     ]
     yield from tables.plain(("RANK", *names, column), lines, ("RANK", "CELL", column))
@@ -103,8 +103,8 @@ def _combinations(ranking: Ranking, n: int) -> Iterator[str]:
     lines = []
     for row, one in zip(rows, best, strict=True):
         spread = one.spread
-        mean, sd = ("-" if value is None else shown(value, by) for value in (spread.mean, spread.sd))
-        interval = "-" if spread.ci95 is None else " .. ".join(shown(end, by) for end in spread.ci95)
+        mean, sd = ("-" if value is None else written(value, by) for value in (spread.mean, spread.sd))
+        interval = "-" if spread.ci95 is None else " .. ".join(written(end, by) for end in spread.ci95)
         lines.append((*row[1:], f"{spread.n} of {one.of}", mean, sd, interval))
     right = ("N", "MEAN", "SD", "95% CI")
     yield from tables.plain((*names[1:], *right), lines, right)
