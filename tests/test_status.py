@@ -442,6 +442,19 @@ def test_final_says_how_to_go_on(project, tmp_path, lines, words):
 
 
 @pytest.mark.parametrize(
+    ("metrics", "words"),
+    [
+        pytest.param("metrics: {best: {name: loss, goal: min}}", "next      which won by loss: sweeptool best pair", id="metric"),
+        pytest.param("", "cheapest  0  pair-0  L4 a=1  $0.0120", id="none"),
+    ],
+)  # fmt: skip
+def test_final_says_how_to_see_what_won_by_the_specs_metric(project, tmp_path, metrics, words):
+    here = project()
+    sweep(tmp_path, TWO.replace("command:", f"{metrics}\n    command:"), DONE)
+    assert here.tool("status", "--final").stdout.splitlines()[-1] == words
+
+
+@pytest.mark.parametrize(
     "named", ["pair", "artifacts/sweeps/pair", "artifacts/sweeps/pair/", "./artifacts/sweeps/pair"]
 )
 def test_sweep_is_a_name_or_a_directory(project, tmp_path, named):

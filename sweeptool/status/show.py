@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from tabulate import tabulate
-
-from sweeptool import money
+from sweeptool import money, tables
 from sweeptool import status as statuses
 from sweeptool.layout import SweepDir
 from sweeptool.states import RUNNING
@@ -21,7 +19,7 @@ _LISTED = 60  # cells shown one by one; of a larger sweep only those that need a
 def table(found: Sequence[Status], *, cells: bool = False) -> str:
     """Return the sweeps as ``NAME PHASE CELLS COST BEST-COST AGE``, with ``cells`` the cells under them."""
     rows = [_row(status) for status in found]
-    text = tabulate(rows, _HEAD, tablefmt="plain", disable_numparse=True)
+    text = "\n".join(tables.plain(_HEAD, rows))
     if not cells:
         return text
     return "\n\n".join([text, *(_cells(status) for status in found)])
@@ -67,7 +65,7 @@ def _cells(status: Status) -> str:
     rows = [_cell(cell) for cell in shown]
     left = len(status.cells) - len(shown)
     more = f"{left:,} cells more: 'status --json' has them all" if left else ""
-    listed = tabulate(rows, _CELLS, tablefmt="plain", disable_numparse=True) if rows else ""
+    listed = "\n".join(tables.plain(_CELLS, rows)) if rows else ""
     return "\n".join(text for text in (listed, more) if text)
 
 
@@ -115,6 +113,8 @@ def _next(status: Status) -> str:
             return f"next      sweeptool resume {name}"
         case ("Suspended", _) | ("Failed", _):
             return "next      run it again: what succeeded is kept, the rest is tried anew"
+        case "Succeeded", _ if by := (status.plan.sweep.get("metrics") or {}).get("best"):
+            return one_line(f"next      which won by {by}: sweeptool best {name}")
         case _:
             return ""
 
