@@ -2,57 +2,75 @@
 
 from __future__ import annotations
 
+import fcntl
 import marshal
 import os
 import sys
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any
+from contextlib import suppress
+from typing import IO, Any
 
-LEAST = 500  # items that are worth a process
+BATCH = 500  # items done at once: worth a message, and little memory
+_ROOM = 1 << 20  # bytes of results that may wait, so that nobody works in step
 
 
-def crew(work: Callable[[Sequence[str]], Any], items: Sequence[str], least: int = LEAST) -> Iterator[Any]:
-    """Yield ``work(part)`` for contiguous parts of ``items`` that make up all of them, in order.
+def crew(work: Callable[[Sequence[str]], Any], items: list[str], batch: int = BATCH) -> Iterator[Any]:
+    """Yield ``work(part)`` for contiguous parts of ``items`` that make up all of them, in order; ``items`` is emptied.
 
-    ``work`` has no effect but its result, which is of types that ``marshal`` writes. With few items, one processor
-    or other threads about, all is done right here; so is the part of a process that dies.
+    ``work`` has no effect but its result, which is of types that ``marshal`` writes. The processes take parts in
+    turn; with one part, one processor or other threads about there is only this one. What a process that dies
+    leaves undone is done here.
     """
-    count = min(_processors(), len(items) // least)
-    if count < 2:
-        yield work(items)
-        return
-    size = -(-len(items) // count)
-    first, *rest = (items[start : start + size] for start in range(0, len(items), size))
-    started: list[tuple[int, int, Sequence[str]]] = []
+    parts = [items[start : start + batch] for start in range(0, len(items), batch)]
+    items.clear()
+    parts.reverse()
+    count = max(1, min(_processors(), len(parts)))
+    others: list[tuple[int, IO[bytes]]] = []
     try:
-        for part in rest:
-            started.append((*_start(work, part, [source for _, source, _ in started]), part))
-        yield work(first)
-        while started:
-            pid, source, part = started.pop(0)
-            with os.fdopen(source, "rb") as stream:
-                data = stream.read()
-            _, status = os.waitpid(pid, 0)
-            yield marshal.loads(data) if status == 0 else work(part)  # noqa: S302 - our own child wrote it
+        for number in range(1, count):
+            mine = [part for place, part in enumerate(reversed(parts)) if place % count == number]
+            others.append(_start(work, mine, [stream for _, stream in others]))
+        place = 0
+        while parts:
+            part = parts.pop()  # what is done takes no more memory
+            yield work(part) if place % count == 0 else _result(others[place % count - 1][1], work, part)
+            place += 1
     finally:
-        for _, source, _ in started:
-            os.close(source)  # nobody wants the rest: a closed pipe ends each of them
-        for pid, _, _ in started:
-            os.waitpid(pid, 0)
+        for _, stream in others:
+            stream.close()  # where nobody wants the rest, this ends each of them
+        for pid, _ in others:
+            if pid > 0:
+                os.waitpid(pid, 0)
 
 
-def _start(work: Callable[[Sequence[str]], Any], part: Sequence[str], others: Sequence[int]) -> tuple[int, int]:
+def _result(stream: IO[bytes], work: Callable[[Sequence[str]], Any], part: Sequence[str]) -> Any:
+    try:
+        return marshal.load(stream)  # noqa: S302 - our own child wrote it
+    except (EOFError, ValueError, TypeError):
+        return work(part)
+
+
+def _start(
+    work: Callable[[Sequence[str]], Any], parts: Sequence[Sequence[str]], others: Sequence[IO[bytes]]
+) -> tuple[int, IO[bytes]]:
     source, sink = os.pipe()
-    pid = os.fork()
+    with suppress(OSError, AttributeError):  # not everywhere, nor for everyone
+        fcntl.fcntl(sink, fcntl.F_SETPIPE_SZ, _ROOM)
+    try:
+        pid = os.fork()
+    except OSError:  # there are too many processes: an empty stream, so that all is done here
+        pid = -1
     if pid:
         os.close(sink)
-        return pid, source
+        return pid, os.fdopen(source, "rb")
     status = 1
     try:
-        for inherited in (*others, source):
+        for inherited in (*(stream.fileno() for stream in others), source):
             os.close(inherited)  # a pipe ends only when nobody holds its reading end
         with os.fdopen(sink, "wb") as stream:
-            stream.write(marshal.dumps(work(part)))
+            for part in parts:
+                stream.write(marshal.dumps(work(part)))
+                stream.flush()
         status = 0
     finally:
         os._exit(status)  # nothing of the parent's is flushed or cleaned up here

@@ -33,6 +33,7 @@ _TEXTS = (
     *("run_id", "pod_id", "pulled_at_utc"),
     *("schema_version", "job_name", "config_path", "gpu_id", "datacenter_id", "gpu_price_source", "pod_final_state"),
 )
+_PRICES: dict[int, int] = {}  # likewise: there are few
 _TEXT = frozenset({str, type(None)})
 _DECODER = json.JSONDecoder(parse_float=Decimal)
 _NOTHING: Mapping[str, Any] = MappingProxyType({})
@@ -117,6 +118,7 @@ def read(path: Path | str, text: bytes | None = None, *, slim: bool = False) -> 
         texts = [_text(name, value, oddities) for name, value in zip((*_TEXTS, "local_git_sha"), texts, strict=True)]
     run_id, pod_id, pulled_at, *words = texts
     schema, job_name, config, gpu, place, price_source, final_state, sha = [word and intern(word) for word in words]
+    price = _money(raw, "gpu_price_per_hour_usd", oddities)
     if schema not in _SCHEMAS:
         oddities.append(f"schema_version is {shown(schema)}, neither v1 nor v2")
     return Manifest(
@@ -128,7 +130,7 @@ def read(path: Path | str, text: bytes | None = None, *, slim: bool = False) -> 
         config_path=config,
         gpu_id=gpu,
         datacenter_id=place,
-        price_per_hour=_money(raw, "gpu_price_per_hour_usd", oddities),
+        price_per_hour=price and _PRICES.setdefault(price, price),
         price_source=price_source,
         wall_seconds=_seconds(raw, "wall_time_sec", oddities),
         cost=_money(raw, "estimated_cost_usd", oddities),

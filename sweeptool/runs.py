@@ -195,8 +195,8 @@ def _drop_copies(found: Found) -> None:
 
     It is one run where the pod is one too, or, where there was none, where both were written at one instant.
     """
-    names = [run.manifest.run_id for run in found.runs if run.manifest and run.manifest.run_id]
-    if len(set(names)) == len(names):
+    named = [one for run in found.runs if (one := run.manifest) and one.run_id]
+    if len({one.run_id for one in named}) == len(named):
         return
     groups: dict[tuple[str, str], list[Manifest]] = {}
     for run in found.runs:

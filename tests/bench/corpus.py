@@ -19,9 +19,10 @@ PRICES = (0.43, 0.35, 0.27, 0.69)
 STEPS = ("install", "download", "train", "evaluate")
 
 
-def make(root: Path, runs: int, events: int = 13, seed: int = 1) -> None:
+def make(root: Path, runs: int, events: int = 13, seed: int = 1, *, lean: bool = False) -> None:
     """Write ``runs`` run directories of ``events`` events each under ``root``, the same for the same seed.
 
+    A ``lean`` run dir has nothing but its manifest and its events.
     One run in fifty failed, one in a hundred was killed, one in two hundred has no known price.
     """
     dice = random.Random(seed)
@@ -33,7 +34,8 @@ def make(root: Path, runs: int, events: int = 13, seed: int = 1) -> None:
         (run_dir / "runpod_deploy_pull_manifest.json").write_text(json.dumps(run, indent=2) + "\n")
         rows = _events(dice, number, started, run, events)
         (run_dir / "events.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
-        _rest(run_dir, started)
+        if not lean:
+            _rest(run_dir, started)
 
 
 def _run(dice: random.Random, number: int, started: datetime, run_dir: Path) -> dict[str, Any]:

@@ -16,7 +16,7 @@ Timed = Callable[[], float]
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """One line of the table. Times are seconds; ``target`` bounds the ratio, or our time where there is no peer."""
+    """One line of the table. Times are seconds (memory: bytes or megabytes, as ``unit`` says); ``target`` bounds the ratio, or our time where there is no peer."""
 
     what: str
     ours: float
@@ -59,6 +59,16 @@ def wall(argv: Sequence[str | Path], where: Path, env: Mapping[str, str] | None 
     return time.perf_counter() - started
 
 
+def memory(argv: Sequence[str | Path], where: Path) -> float:
+    """Return the most memory, in bytes, that a program held at once."""
+    with subprocess.Popen(list(map(str, argv)), cwd=where, stdout=subprocess.DEVNULL) as process:
+        _, status, usage = os.wait4(process.pid, 0)
+        process.returncode = os.waitstatus_to_exitcode(status)
+    if process.returncode:
+        raise subprocess.CalledProcessError(process.returncode, argv)
+    return usage.ru_maxrss * 1024.0
+
+
 def table(rows: Sequence[Row]) -> str:
     """Return the rows as one markdown table."""
     head = ("measured", "ours", "against", "theirs", "ratio", "target", "")
@@ -75,4 +85,6 @@ def _cells(row: Row) -> tuple[str, ...]:
 
 
 def _time(seconds: float, unit: str) -> str:
+    if unit in ("B", "MB"):
+        return f"{seconds:.0f} {unit}"
     return f"{seconds * 1000:.2f} ms" if unit == "ms" else f"{seconds:.2f} s"
