@@ -56,11 +56,6 @@ class Frozen:
         text = self.sweep["max_cost_usd"]
         return None if text is None else money.parse(text)
 
-    def orphan(self, cell: str, index: int) -> Job:
-        """Return a stand-in for a cell that an earlier plan had and this one has not."""
-        record: dict[str, Any] = {"config": None, "gpu": None, "region": None, "params": {}, "repetition": 0, "label": "of an earlier plan"}
-        return Job(index, cell, cell, None, None, {**record, "index": index, "id": cell, "name": cell})
-
 
 def from_driver(path: Path) -> tuple[Frozen, bytes]:
     """Return the plan inside a rendered driver, and its lines as ``plan.jsonl`` holds them.
@@ -83,6 +78,22 @@ def read(path: Path) -> Frozen:
         return _parse(path.read_bytes(), str(path))
     except OSError as error:
         raise SweepError(Problem(f"the plan cannot be read: {error.strerror}", source=str(path))) from error
+
+
+def orphan(cell: str, index: int) -> Job:
+    """Return a stand-in for a cell that an earlier plan had and this one has not."""
+    record = {
+        "index": index,
+        "id": cell,
+        "name": cell,
+        "label": "of an earlier plan",
+        "config": None,
+        "gpu": None,
+        "region": None,
+        "params": {},
+        "repetition": 0,
+    }
+    return Job(index, cell, cell, None, None, record)
 
 
 def _parse(text: bytes, source: str) -> Frozen:

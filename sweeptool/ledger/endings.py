@@ -6,7 +6,7 @@ import time
 from datetime import UTC, datetime
 
 from sweeptool.errors import SweepError
-from sweeptool.frozen import Job
+from sweeptool.frozen import Job, orphan
 from sweeptool.layout import AttemptDir
 from sweeptool.ledger import liveness, retrying, settlement, voice
 from sweeptool.ledger.attempt import Attempt, settled_event
@@ -66,7 +66,7 @@ def look_around(desk: Desk) -> None:
 
 def settle(desk: Desk, attempt: Attempt, where: AttemptDir) -> None:
     """Record what an attempt that is over was; queue its cell again where that is due."""
-    job = desk.jobs.get(attempt.cell) or desk.frozen.orphan(attempt.cell, attempt.index)
+    job = desk.jobs.get(attempt.cell) or orphan(attempt.cell, attempt.index)
     with desk.book.writing() as state:
         if attempt.state != RUNNING:
             return
