@@ -10,11 +10,11 @@ from sweeptool import analysis, plots, stamps
 from sweeptool.analysis import Ranking, candidates, show
 from sweeptool.analysis.candidates import COST, TIME, Candidate
 from sweeptool.money import MICRO
+from sweeptool.natural import natural
 from sweeptool.plots import Plot, Point
 from sweeptool.runs import Run
 from sweeptool.sweeps import Sweep
 from sweeptool.tables import clean
-from sweeptool.totals import natural
 
 STATES = ("succeeded", "failed", "interrupted", "lost", "cancelled", "running")
 _MOST = 1000  # attempts on a timeline

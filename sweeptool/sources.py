@@ -5,11 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from sweeptool import layout, locate, runs, sweeps
+from sweeptool import layout
 from sweeptool.errors import Problem, SweepError
 from sweeptool.layout import SweepDir
-from sweeptool.runs import Found
+
+if TYPE_CHECKING:
+    from sweeptool.runs import Found
 
 TREE = "artifacts"
 
@@ -41,6 +44,8 @@ def choose(files: Sequence[str], root: str | None, sweep: str | None, sweeps_dir
         return Source(files=tuple(files))
     if root is not None:
         return Source(root=root)
+    from sweeptool import locate  # noqa: PLC0415 - what reads a tree starts without it
+
     if sweep is not None or locate.existing(sweeps_dir):
         return Source(sweep=locate.find(sweep, sweeps_dir), chosen=sweep is None)
     if Path(TREE).is_dir():
@@ -54,7 +59,11 @@ def read(source: Source, name: str = layout.MANIFEST) -> Found:
 
     Raises SweepError for a root that is missing, and where not one of the named files can be read.
     """
+    from sweeptool import runs  # noqa: PLC0415 - what reads events only starts without them
+
     if source.sweep is not None:
+        from sweeptool import sweeps  # noqa: PLC0415 - what reads a tree starts without it
+
         return sweeps.read(source.sweep).found
     if source.root is not None:
         return runs.under(source.root, name)

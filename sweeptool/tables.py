@@ -40,18 +40,19 @@ def plain(header: Row, rows: Iterable[Row], right: Collection[str] = ()) -> Iter
     """
     shown = [clean(title) for title in header]
     widths = list(map(width, shown))
-    narrow = all(map(str.isascii, shown))
+    simple = "".join(shown).isascii()
     for row in rows:
-        for place, cell in enumerate(row):
-            if not cell.isascii():
-                narrow = False
-            if len(cell) > widths[place] or not cell.isascii() or not cell.isprintable():
-                widths[place] = max(widths[place], width(clean(cell)))
+        whole = "".join(row)
+        if whole.isascii() and whole.isprintable():
+            widths = list(map(max, widths, map(len, row)))
+        else:
+            simple = False
+            widths = list(map(max, widths, (width(clean(cell)) for cell in row)))
     sides = [">" if title in right else "<" for title in header]
-    if narrow:
+    if simple:
         pattern = "  ".join(f"{{:{side}{wide}}}" for side, wide in zip(sides, widths, strict=True))
         yield pattern.format(*shown).rstrip()
-        yield from (pattern.format(*map(clean, row)).rstrip() for row in rows)
+        yield from (pattern.format(*row).rstrip() for row in rows)
         return
     for row in (shown, *rows):
         cells = (_padded(clean(cell), side, wide) for cell, side, wide in zip(row, sides, widths, strict=True))

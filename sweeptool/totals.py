@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from decimal import Decimal, InvalidOperation
+from decimal import Decimal
 
 from sweeptool.errors import Problem, SweepError, near
+from sweeptool.natural import natural
 from sweeptool.runs import Run
 
 Key = tuple[str | None, ...]
@@ -106,23 +107,3 @@ def reader(runs: Sequence[Run], key: str) -> Callable[[Run], object]:
         return FIELDS[key]
     known = sorted(params) + sorted(FIELDS)
     raise SweepError(Problem(f"no key '{key}': there are {', '.join(known)}", remedy=near(key, known)))
-
-
-def natural(values: Iterable[str | None]) -> dict[str | None, int]:
-    """Return each value's rank: as numbers where all of them are numbers, else as text; None last."""
-    texts = sorted({value for value in values if value is not None})
-    numbers = {text: number(text) for text in texts}
-    if all(value is not None for value in numbers.values()):
-        texts.sort(key=lambda text: numbers[text] or Decimal(0))
-    ranks: dict[str | None, int] = {text: rank for rank, text in enumerate(texts)}
-    ranks[None] = len(texts)
-    return ranks
-
-
-def number(text: str) -> Decimal | None:
-    """Return finite decimal text as a number, None for anything else."""
-    try:
-        value = Decimal(text)
-    except InvalidOperation:
-        return None
-    return value if value.is_finite() else None

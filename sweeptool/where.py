@@ -10,7 +10,7 @@ from decimal import Decimal
 from typing import Any
 
 from sweeptool.errors import Problem, SweepError
-from sweeptool.totals import number
+from sweeptool.natural import number
 
 _ORDER: Mapping[str, Callable[[Any, Any], bool]] = {
     "<": operator.lt,

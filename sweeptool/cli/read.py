@@ -8,11 +8,12 @@ from pathlib import Path
 
 import click
 
-from sweeptool import layout, locate, sources, summary
+from sweeptool import layout, sources
 from sweeptool.cli.options import sweep_argument, sweeps_option, write
 from sweeptool.sources import Source
 from sweeptool.tables import clean
 
+FORMATS = ("table", "blocks", "markdown", "csv", "json")
 ROOT = click.option("--root", metavar="DIR", help="Read every run under DIR.")
 SWEEP = click.option("--sweep", metavar="SWEEP", help="Read one sweep's attempts: a name or its directory.")
 NAME = click.option("--manifest-name", default=layout.MANIFEST, show_default=True, help="What a manifest is called.")
@@ -47,7 +48,7 @@ def warn(lines: Iterable[str]) -> None:
 @SWEEP
 @sweeps_option
 @click.option("--by", multiple=True, metavar="KEY", help="Group by gpu, region, config, reason, a parameter …")
-@click.option("--format", "form", type=click.Choice(list(summary.FORMATS)), default="table", show_default=True)
+@click.option("--format", "form", type=click.Choice(FORMATS), default="table", show_default=True)
 @NAME
 def manifest_summary(
     files: tuple[str, ...],
@@ -62,6 +63,8 @@ def manifest_summary(
 
     Without FILE, --root or --sweep it reads the newest sweep here, or else every run under ./artifacts.
     """
+    from sweeptool import summary
+
     source = sources.choose(files, root, sweep, sweeps_dir)
     found = sources.read(source, manifest_name)
     put(summary.lines(found, by, form))
@@ -79,6 +82,7 @@ def manifest_summary(
 @click.option("--count-by", multiple=True, metavar="KEY", help="Count the events by the values of KEY instead.")
 @click.option("--follow", "-f", is_flag=True, help="Keep on printing what is appended, until interrupted.")
 @click.option("--json", "as_json", is_flag=True, help="One JSON object a line, with run_dir added.")
+@click.option("--events-name", default=layout.EVENTS, show_default=True, help="What a file of events is called.")
 def events_query(
     root: str | None,
     sweep: str | None,
@@ -89,6 +93,7 @@ def events_query(
     count_by: tuple[str, ...],
     follow: bool,
     as_json: bool,
+    events_name: str,
 ) -> None:
     """Search every events.jsonl of a tree or a sweep, the driver's own events included, in order of time.
 
@@ -102,12 +107,12 @@ def events_query(
     notes = events.Notes()
     line = show.as_json if as_json else show.as_line
     if follow:
-        put_now(events.follow(lambda: events.streams(source, notes), wanted, notes, line))
+        put_now(events.follow(lambda: events.streams(source, notes, events_name), wanted, notes, line))
     elif count_by:
-        found = events.count(events.search(events.streams(source, notes), wanted, notes), count_by)
+        found = events.count(events.search(events.streams(source, notes, events_name), wanted, notes), count_by)
         put(show.counted(found, count_by, as_json=as_json))
     else:
-        put(events.query(events.streams(source, notes), wanted, notes, line))
+        put(events.query(events.streams(source, notes, events_name), wanted, notes, line))
     tell(source)
     warn(notes.lines())
 
@@ -199,6 +204,7 @@ def report(
     over: tuple[str, ...],
 ) -> None:
     """Write one self-contained HTML page about a sweep: tables, plots, warnings."""
+    from sweeptool import locate
     from sweeptool import report as pages
 
     found = locate.find(sweep, sweeps_dir)

@@ -5,14 +5,13 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
-from sweeptool import frozen, layout, stamps
+from sweeptool import layout, stamps
 from sweeptool.errors import Problem, SweepError, raise_all
 from sweeptool.events.filters import MISSING, Filter, parse, text
 from sweeptool.events.follow import follow
 from sweeptool.events.order import by_time
 from sweeptool.events.scan import Event, Notes, Query, Stream, search
 from sweeptool.layout import SweepDir
-from sweeptool.ledger import state as ledger
 from sweeptool.sources import Source
 from sweeptool.walk import Skipped, files
 
@@ -77,6 +76,9 @@ def under(root: str, notes: Notes, name: str = layout.EVENTS) -> Iterator[Stream
 
 def of_sweep(where: SweepDir) -> Iterator[Stream]:
     """Yield a sweep's own journal, then the events of each of its attempts, with the cell they belong to."""
+    from sweeptool import frozen  # noqa: PLC0415 - what reads a tree starts without them
+    from sweeptool.ledger import state as ledger  # noqa: PLC0415
+
     if where.ledger.exists():
         yield Stream(os.fspath(where.ledger), {"run_dir": None})
     try:

@@ -12,7 +12,7 @@ from typing import Any
 
 from sweeptool import stamps
 from sweeptool.errors import Problem, SweepError
-from sweeptool.totals import number
+from sweeptool.natural import number
 
 _PARTS = re.compile(r"([^=!<>~]*[^=!<>~\s])(\s*)(!=|<=|>=|=|<|>|~)(.*)", re.DOTALL)
 _ORDER: Mapping[str, Callable[[Any, Any], bool]] = {
