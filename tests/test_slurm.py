@@ -25,7 +25,7 @@ RUNNER = """
     trap 'echo "$1 INT" >>signals.txt; sleep 1; echo "$1 clean" >>signals.txt; rm "running/$1"; exit 130' INT
     touch "running/$1"
     ls running | wc -l >>together.txt
-    [[ ! -e "slow-$1" ]] || for ((i = 0; i < 300; i++)); do sleep 0.1; done
+    while [[ -e "slow-$1" ]]; do sleep 0.1; done
     sleep 0.3
     rm "running/$1"
     [[ ! -e "fails-$1" ]] || exit 3
@@ -155,6 +155,8 @@ def test_two_arrays_of_the_same_cells_run_each_once_and_cancelling_one_leaves_th
     sweep.run("scancel", second)
     sweep.until(lambda: second not in sweep.run("squeue", "--noheader").stdout)
     assert sweep.lines("signals.txt") == []
+    for index in range(3):
+        (sweep.here.path / f"slow-{index}").unlink()
     sweep.drained()
     assert sweep.ran() == [0, 1, 2]
     assert sweep.status()[0] == "Succeeded"

@@ -22,16 +22,24 @@ def suspend(sweep: str | None, sweeps_dir: Path) -> None:
 @options.sweep_argument
 @click.option("--max-cost-usd", "cap", metavar="X", help="the new cap of the whole sweep")
 @options.project_option(None, "where relative paths start; default: above artifacts/sweeps, else here")
+@click.option("--no-run", is_flag=True, help="start no driver: make, Slurm or parallel will")
 @click.pass_context
 def resume(
-    context: click.Context, sweep: str | None, sweeps_dir: Path, cap: str | None, project_dir: Path | None
+    context: click.Context,
+    *,
+    sweep: str | None,
+    sweeps_dir: Path,
+    cap: str | None,
+    project_dir: Path | None,
+    no_run: bool,
 ) -> None:
     """Take back suspend or cancel, raise the cap, and go on with SWEEP. Exits as the driver does."""
     from sweeptool import control, launch
 
     where = options.find(sweep, sweeps_dir)
-    if not control.resume(where, cap):
-        click.echo("resumed; the driver that runs goes on", err=True)
+    idle = control.resume(where, cap)
+    if no_run or not idle:
+        click.echo("resumed; run it again to go on" if idle else "resumed; the driver that runs goes on", err=True)
         return
     context.exit(launch.driver(where, None, project_dir or launch.project_of(where), []))
 
