@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from decimal import Decimal
 from typing import Any
 
 from sweeptool import money, records, tables, totals
 from sweeptool.runs import Found, Run
+from sweeptool.text import even
 from sweeptool.totals import Key, Totals
 
 RIGHT = ("CELL", "TRY", "REP", "N", "FAILED", "UNKNOWN", "WALL_SEC", "COST_USD")
@@ -164,7 +164,7 @@ def attempts(runs: Sequence[Run]) -> tuple[tuple[str, ...], list[tuple[str, ...]
         rows.append(
             (str(run.index) if run.job else f"({run.index})", *varied, str(run.attempt), run.state, run.reason or "-")
         )
-    amounts = zip(_even(map(_seconds, runs)), _even(map(_cost, runs)), strict=True)
+    amounts = zip(even(map(_seconds, runs)), even(map(_cost, runs)), strict=True)
     rows = [(*row, *pair) for row, pair in zip(rows, amounts, strict=True)]
     return (*header, "STATE", "REASON", "WALL_SEC", "COST_USD"), rows
 
@@ -195,13 +195,6 @@ def _seconds(run: Run) -> str:
 
 def _cost(run: Run) -> str:
     return "?" if run.cost is None else money.text(run.cost)
-
-
-def _even(texts: Iterable[str]) -> list[str]:
-    """Return numbers with as many decimal places as the one that has most, so that their points are in one column."""
-    found = list(texts)
-    places = max((len(text.partition(".")[2]) for text in found), default=0)
-    return [text if text == "?" else f"{Decimal(text):.{places}f}" for text in found]
 
 
 _NOTHING = Run(None, "")

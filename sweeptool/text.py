@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from decimal import Decimal
 
 
 def printable(text: str) -> str:
@@ -33,6 +34,18 @@ def duration(seconds: int) -> str:
     units = [(days, "d"), (hours_left, "h"), (minutes_left, "min"), (rest, "s")]
     used = [f"{count} {unit}" for count, unit in units if count]
     return " ".join(used[:2]) or "0 s"
+
+
+def even(numbers: Iterable[str]) -> list[str]:
+    """Return numbers with as many decimal places as the one that has most, so that their points are in one column.
+
+    ``?``, ``-`` and numbers with an exponent stay as they are, and so do all where one has an exponent.
+    """
+    found = list(numbers)
+    if any("e" in text.lower() for text in found):
+        return found
+    places = max((len(text.partition(".")[2]) for text in found), default=0)
+    return [text if text in "?-" else f"{Decimal(text):.{places}f}" for text in found]
 
 
 def one_line(text: str, width: int = 300) -> str:

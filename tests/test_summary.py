@@ -10,7 +10,7 @@ from decimal import Decimal
 
 import pytest
 
-from sweeptool import summary
+from sweeptool import summary, text
 from tests import sweepmaker
 
 SPEC = """
@@ -240,11 +240,12 @@ def test_a_small_total_is_not_rounded_away(project):
         (["0.31", "?", "0.000061"], ["0.310000", "?", "0.000061"]),
         (["7", "12"], ["7", "12"]),
         (["?"], ["?"]),
+        (["1.19358", "1.83333e-9"], ["1.19358", "1.83333e-9"]),
         ([], []),
     ],
 )
 def test_points_of_a_column_of_numbers_are_in_one_line(texts, even):
-    assert summary._even(texts) == even
+    assert text.even(texts) == even
 
 
 @pytest.mark.parametrize(

@@ -10,6 +10,7 @@ from typing import Any
 from sweeptool import money, tables
 from sweeptool.analysis import Combination, Excluded, Front, Goal, Ranking
 from sweeptool.analysis.candidates import COST, Candidate
+from sweeptool.text import even
 
 _TITLES = {"cost": "COST_USD", "time": "WALL_SEC", "throughput": "UNITS/S"}
 
@@ -39,12 +40,9 @@ def front_lines(front: Front) -> Iterator[str]:
     else:
         names, rows = varied([cell for cell, _ in front.cells])
         titles = [title(one.by) for one in front.goals]
-        pairs = [
-            [written(value, goal.by) for value, goal in zip(pair, front.goals, strict=True)] for _, pair in front.cells
-        ]
-        yield from tables.plain(
-            (*names, *titles), [(*row, *pair) for row, pair in zip(rows, pairs, strict=True)], ("CELL", *titles)
-        )
+        columns = [even(written(pair[n], goal.by) for _, pair in front.cells) for n, goal in enumerate(front.goals)]
+        lines = [(*row, *pair) for row, *pair in zip(rows, *columns, strict=True)]
+        yield from tables.plain((*names, *titles), lines, ("CELL", *titles))
     yield from _left_out(front.excluded)
 
 
@@ -90,10 +88,8 @@ def _cells(ranking: Ranking, n: int) -> Iterator[str]:
     column = title(ranking.goal.by)
     best = ranking.cells[:n]
     names, rows = varied([cell for cell, _ in best])
-    lines = [
-        (str(place), *row, written(value, ranking.goal.by))
-        for place, (row, (_, value)) in enumerate(zip(rows, best, strict=True), 1)
-    ]
+    values = even(written(value, ranking.goal.by) for _, value in best)
+    lines = [(str(place), *row, value) for place, (row, value) in enumerate(zip(rows, values, strict=True), 1)]
     yield from tables.plain(("RANK", *names, column), lines, ("RANK", "CELL", column))
 
 
@@ -101,9 +97,10 @@ def _combinations(ranking: Ranking, n: int) -> Iterator[str]:
     by, best = ranking.goal.by, ranking.combinations[:n]
     names, rows = varied([one.cell for one in best], ranking.over, repeated=False)
     lines = []
-    for row, one in zip(rows, best, strict=True):
+    means = even("-" if one.spread.mean is None else written(one.spread.mean, by) for one in best)
+    sds = even("-" if one.spread.sd is None else written(one.spread.sd, by) for one in best)
+    for row, one, mean, sd in zip(rows, best, means, sds, strict=True):
         spread = one.spread
-        mean, sd = ("-" if value is None else written(value, by) for value in (spread.mean, spread.sd))
         interval = "-" if spread.ci95 is None else " .. ".join(written(end, by) for end in spread.ci95)
         lines.append((*row[1:], f"{spread.n} of {one.of}", mean, sd, interval))
     right = ("N", "MEAN", "SD", "95% CI")
