@@ -84,13 +84,12 @@ class SweepDir:
         return self.path / "driver.lock"
 
     @property
-    def request(self) -> Path:
-        """What suspend, resume and cancel ask of a driver."""
-        return self.path / "request.json"
-
-    @property
     def cells(self) -> Path:
         return self.path / "cells"
+
+    def rehearsal(self, index: int | str) -> AttemptDir:
+        """Where a cell's job config is made to be checked, before anything is launched."""
+        return AttemptDir(self.path.joinpath("validate", str(index)))
 
     def attempt(self, cell_id: str, number: int) -> AttemptDir:
         return AttemptDir(self.path.joinpath("cells", cell_id, f"attempt-{number}"))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import subprocess
 import textwrap
 from pathlib import Path
@@ -14,6 +15,7 @@ import pytest
 from sweeptool import frozen, layout, render
 from sweeptool import plan as plans
 from sweeptool import spec as specs
+from sweeptool.layout import AttemptDir, SweepDir
 from sweeptool.plan.model import Plan
 from sweeptool.render import templates
 from tests.conftest import require_program
@@ -142,6 +144,16 @@ def test_a_driver_that_was_cut_is_refused(cut, project):
     assert done.returncode != 0
     assert "Traceback" not in done.stderr
     assert not (made.path / "artifacts" / "sweeps" / "seeds" / "cells").exists()
+
+
+def test_the_driver_calls_its_files_what_the_layout_calls_them(tmp_path):
+    text = render.render(planned(SPECS["local"], tmp_path))
+    attempt, sweep = AttemptDir(Path("$attempt_dir")), SweepDir(Path("/"))
+    written = {f'"{path}"' for path in (attempt.start, attempt.exit, attempt.stdout, attempt.stderr)}
+    assert set(re.findall(r'"\$attempt_dir/[^"]*"', text)) == written
+    files = (sweep.ledger, sweep.plan, sweep.driver, sweep.sweep_id, sweep.driver_lock, sweep.lock)
+    header = text.partition("\n\n")[0]
+    assert [path.name for path in files if path.name not in header] == []
 
 
 def test_no_secret_lands_in_the_driver(project):

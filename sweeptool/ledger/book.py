@@ -116,7 +116,7 @@ def install(sweep: SweepDir, driver: Path, plan: Frozen, lines: bytes) -> None:
             if not (sweep.driver.exists() and sweep.driver.samefile(driver)):
                 files.replace(sweep.driver, driver.read_bytes())
             if not sweep.sweep_id.exists():
-                files.replace(sweep.sweep_id, (_new_id(plan.name, sweep.path.parent) + "\n").encode())
+                files.replace(sweep.sweep_id, (_new_id(plan.name, sweep) + "\n").encode())
             journal.append(sweep.ledger, [], sync=False)
     except OSError as error:
         raise files.refused(error, error.filename or sweep.path) from error
@@ -132,9 +132,9 @@ def _locked(path: Path) -> Iterator[None]:
         os.close(handle)
 
 
-def _new_id(name: str, sweeps: Path) -> str:
+def _new_id(name: str, sweep: SweepDir) -> str:
     """Return ``<name>-<YYYYMMDD>-<6 digits>``, like no other sweep's here."""
-    taken = {path.read_text().strip() for path in sweeps.glob("*/sweep-id")}
+    taken = {path.read_text().strip() for path in sweep.path.parent.glob(f"*/{sweep.sweep_id.name}")}
     while True:
         found = f"{name}-{datetime.now(UTC):%Y%m%d}-{secrets.randbelow(10**6):06d}"
         if found not in taken:

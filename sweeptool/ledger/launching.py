@@ -49,8 +49,8 @@ def launch(desk: Desk, job: Job, now: float) -> str:
 
 
 def rehearse(sweep: SweepDir, frozen: Frozen, index: int, project: Path) -> None:
-    """Write what the runner needs for cell ``index`` into ``validate/<index>`` of the sweep, and launch nothing."""
-    where = AttemptDir(sweep.path / "validate" / str(index))
+    """Write what the runner needs for cell ``index`` into the place of its rehearsal, and launch nothing."""
+    where = sweep.rehearsal(index)
     where.path.mkdir(parents=True, exist_ok=True)
     job = frozen.jobs[index]
     sweep_id = sweep.sweep_id.read_text().strip()

@@ -11,7 +11,7 @@ from typing import Any
 from sweeptool import files, money
 from sweeptool.cells import Cell
 from sweeptool.errors import Problem, SweepError
-from sweeptool.layout import AttemptDir
+from sweeptool.layout import AttemptDir, SweepDir
 from sweeptool.runners import prices
 from sweeptool.runners.base import ATTEMPT_DIR, SWEEP_DIR, SWEEPTOOL, Evidence, Verdict
 from sweeptool.runners.runpod import gpus, jobconfig, leftovers, lint, pods, refusals, verdicts
@@ -78,7 +78,8 @@ class Runpod:
         if said.max_runtime is not None:
             options += ["--max-runtime-minutes", str(jobconfig.minutes(said.max_runtime))]
         variables = [word for name, value in cell.params.items() for word in ("--var", f"{name}={value}")]
-        return (PROGRAM, "run", "--config", f"{ATTEMPT_DIR}/job.yaml", *variables, *options, *_pinned(cell))
+        config = str(AttemptDir(Path(ATTEMPT_DIR)).config)
+        return (PROGRAM, "run", "--config", config, *variables, *options, *_pinned(cell))
 
     def needs(self, spec: Spec) -> Sequence[str]:  # noqa: ARG002 - the Protocol's
         return (PROGRAM, pods.CLIENT, "ssh", "rsync")
@@ -89,9 +90,8 @@ class Runpod:
         commands: list[tuple[str, ...]] = []
         for index in sorted(firsts.values(), key=int):
             commands.append((SWEEPTOOL, "job-config", SWEEP_DIR, index))
-            commands.append(
-                (PROGRAM, "validate", "--config", f"{SWEEP_DIR}/validate/{index}/job.yaml", "--all", "--quiet")
-            )
+            config = str(SweepDir(Path(SWEEP_DIR)).rehearsal(index).config)
+            commands.append((PROGRAM, "validate", "--config", config, "--all", "--quiet"))
         return commands
 
     def prepare(self, job: Mapping[str, Any], attempt: AttemptDir, project: Path) -> None:
