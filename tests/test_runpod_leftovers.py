@@ -12,7 +12,7 @@ import pytest
 from sweeptool import manifest
 from sweeptool.layout import MANIFEST, AttemptDir
 from sweeptool.runners.base import Evidence, Verdict
-from sweeptool.runners.runpod import RUNNER
+from sweeptool.runners.runpod.runner import RUNNER
 
 NAME = "train-lora-20261129-031337-0-a1-20261129T153055Z"
 CREATED = f"$ [runpodctl] runpodctl pod create --gpu-id 'NVIDIA L4' --name {NAME} --volume-in-gb 10\n"
