@@ -8,15 +8,15 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from sweeptool import frame, layout, records, sources, sweeps, tables
+from sweeptool import frame, layout, sources, tables
 from sweeptool.analysis import candidates
 from sweeptool.errors import Problem, SweepError, near
 from sweeptool.frozen import Job
-from sweeptool.records import Record
-from sweeptool.runs import Found, Run
+from sweeptool.runs import Found, Run, records, sweeps
+from sweeptool.runs.records import Record
+from sweeptool.runs.sweeps import Sweep
 from sweeptool.sources import Source
 from sweeptool.states import PENDING
-from sweeptool.sweeps import Sweep
 
 
 def tidy(source: Source, name: str = layout.MANIFEST) -> tuple[list[Record], Found]:

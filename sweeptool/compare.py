@@ -9,10 +9,11 @@ from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
-from sweeptool import analysis, layout, locate, manifest, money, sweeps, tables, totals
+from sweeptool import analysis, layout, locate, manifest, money, tables
 from sweeptool.analysis import Goal, candidates, show
 from sweeptool.analysis.candidates import COST, Candidate
 from sweeptool.errors import Problem, SweepError
+from sweeptool.runs import sweeps, totals
 
 MISSING = "-"
 

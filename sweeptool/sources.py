@@ -62,7 +62,7 @@ def read(source: Source, name: str = layout.MANIFEST) -> Found:
     from sweeptool import runs  # noqa: PLC0415 - what reads events only starts without them
 
     if source.sweep is not None:
-        from sweeptool import sweeps  # noqa: PLC0415 - what reads a tree starts without it
+        from sweeptool.runs import sweeps  # noqa: PLC0415 - what reads a tree starts without it
 
         return sweeps.read(source.sweep).found
     if source.root is not None:

@@ -6,10 +6,10 @@ import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from sweeptool import money, records, tables, totals
-from sweeptool.runs import Found, Run
+from sweeptool import money, tables
+from sweeptool.runs import Found, Run, records, totals
+from sweeptool.runs.totals import Key, Totals
 from sweeptool.text import even
-from sweeptool.totals import Key, Totals
 
 RIGHT = ("CELL", "TRY", "REP", "N", "FAILED", "UNKNOWN", "WALL_SEC", "COST_USD")
 _RESERVED = ("n", "failed", "interrupted", "lost", "unknown_cost", "cost_usd", "wall_time_sec")

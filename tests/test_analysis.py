@@ -6,8 +6,8 @@ from decimal import Decimal
 
 import pytest
 
-from sweeptool import analysis, where
-from sweeptool.analysis import goal, pareto, rank
+from sweeptool import analysis
+from sweeptool.analysis import goal, pareto, rank, where
 from sweeptool.analysis.candidates import Candidate
 from sweeptool.errors import SweepError
 

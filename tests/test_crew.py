@@ -7,7 +7,8 @@ import threading
 
 import pytest
 
-from sweeptool import crew, layout, runs
+from sweeptool import layout, runs
+from sweeptool.runs import crew
 from tests import sweepmaker
 
 ITEMS = [str(number) for number in range(100)]
@@ -23,20 +24,20 @@ def pids(part):
 
 
 def test_parts_come_in_order_and_make_up_the_whole(four):
-    found = list(crew.crew(pids, list(ITEMS), 10))
+    found = list(crew.share(pids, list(ITEMS), 10))
     assert [item for _, part in found for item in part] == ITEMS
     assert len({pid for pid, _ in found}) == 4
     assert [pid == os.getpid() for pid, _ in found] == [True, False, False, False] * 2 + [True, False]
 
 
 def test_few_items_are_not_worth_a_process(four):
-    assert [pid for pid, _ in crew.crew(pids, list(ITEMS), 100)] == [os.getpid()]
-    assert list(crew.crew(pids, [], 10)) == []
+    assert [pid for pid, _ in crew.share(pids, list(ITEMS), 100)] == [os.getpid()]
+    assert list(crew.share(pids, [], 10)) == []
 
 
 def test_with_one_processor_all_is_done_here(monkeypatch):
     monkeypatch.setattr(os, "sched_getaffinity", lambda _pid: {0}, raising=False)
-    assert {pid for pid, _ in crew.crew(pids, list(ITEMS), 10)} == {os.getpid()}
+    assert {pid for pid, _ in crew.share(pids, list(ITEMS), 10)} == {os.getpid()}
 
 
 def test_with_other_threads_about_nothing_is_forked(four):
@@ -44,7 +45,7 @@ def test_with_other_threads_about_nothing_is_forked(four):
     thread = threading.Thread(target=waiting.wait)
     thread.start()
     try:
-        assert {pid for pid, _ in crew.crew(pids, list(ITEMS), 10)} == {os.getpid()}
+        assert {pid for pid, _ in crew.share(pids, list(ITEMS), 10)} == {os.getpid()}
     finally:
         waiting.set()
         thread.join()
@@ -58,7 +59,7 @@ def test_the_part_of_a_process_that_dies_is_done_here(four):
             os.kill(os.getpid(), 9)
         return list(part)
 
-    assert [item for part in crew.crew(work, list(ITEMS), 10) for item in part] == ITEMS
+    assert [item for part in crew.share(work, list(ITEMS), 10) for item in part] == ITEMS
 
 
 def test_an_error_in_a_process_is_raised_here(four):
@@ -66,14 +67,14 @@ def test_an_error_in_a_process_is_raised_here(four):
         return [1 // (int(item) - 60) for item in part]
 
     with pytest.raises(ZeroDivisionError):
-        list(crew.crew(work, list(ITEMS), 10))
+        list(crew.share(work, list(ITEMS), 10))
 
 
 def test_who_stops_asking_leaves_no_process_behind(four):
     def work(part):
         return ["x" * 1_000_000 for _ in part]
 
-    shared = crew.crew(work, list(ITEMS), 10)
+    shared = crew.share(work, list(ITEMS), 10)
     next(shared)
     shared.close()
     with pytest.raises(ChildProcessError):
@@ -91,9 +92,9 @@ def test_a_tree_read_by_several_is_the_tree_read_by_one(four, tmp_path, monkeypa
     sweepmaker.manifest(tmp_path / "far" / "a")
     (tmp_path / "t" / "041" / "link").symlink_to(tmp_path / "far")
     (tmp_path / "t" / "059" / layout.MANIFEST).write_bytes((tmp_path / "t" / "002" / layout.MANIFEST).read_bytes())
-    monkeypatch.setattr(crew.crew, "__defaults__", (10,))
+    monkeypatch.setattr(crew.share, "__defaults__", (10,))
     several = runs.under(str(tmp_path / "t"))
-    monkeypatch.setattr(crew.crew, "__defaults__", (10_000,))
+    monkeypatch.setattr(crew.share, "__defaults__", (10_000,))
     one = runs.under(str(tmp_path / "t"))
     assert several == one
     assert (len(one.runs), len(one.skipped), len(one.oddities)) == (54, 7, 6)

@@ -17,6 +17,7 @@ FILES = sorted(ROOT.rglob("*.py"))
 MAKE = ("spec", "spec.*", "cells", "plan", "plan.*", "shell", "render", "render.*")
 READ = (
     "runs",
+    "runs.*",
     "frame",
     "analysis",
     "analysis.*",

@@ -8,8 +8,9 @@ from decimal import Decimal
 
 import pytest
 
-from sweeptool import layout, runs, totals
+from sweeptool import layout, runs
 from sweeptool.errors import SweepError
+from sweeptool.runs import totals
 from tests import oddtree, peer, sweepmaker
 
 

@@ -7,8 +7,8 @@ from decimal import Decimal
 
 import pytest
 
-from sweeptool import sweeps, totals
 from sweeptool.analysis import candidates
+from sweeptool.runs import sweeps, totals
 from tests import sweepmaker
 
 SPEC = """

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from sweeptool import natural, runs, totals
+from sweeptool import natural, runs
 from sweeptool.errors import SweepError
+from sweeptool.runs import totals
 from tests import sweepmaker
 
 

@@ -6,7 +6,7 @@ from decimal import Decimal
 
 import pytest
 
-from sweeptool import where
+from sweeptool.analysis import where
 from sweeptool.errors import SweepError
 
 

@@ -9,9 +9,9 @@ from decimal import Decimal
 
 from sweeptool.analysis.candidates import BUILT_IN, COST, THROUGHPUT, TIME, Candidate
 from sweeptool.analysis.stats import Spread, spread
+from sweeptool.analysis.where import Condition
 from sweeptool.errors import Problem, SweepError, near
 from sweeptool.text import among
-from sweeptool.where import Condition
 
 MIN, MAX = "min", "max"
 _GOALS = {COST: MIN, TIME: MIN, THROUGHPUT: MAX}

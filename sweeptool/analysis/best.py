@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from sweeptool import analysis, layout, sources, sweeps, where
-from sweeptool.analysis import MAX, MIN, Goal, candidates, show
+from sweeptool import analysis, layout, sources
+from sweeptool.analysis import MAX, MIN, Goal, candidates, show, where
 from sweeptool.analysis.candidates import COST, Candidate
 from sweeptool.errors import Problem, SweepError
+from sweeptool.runs import sweeps
 from sweeptool.sources import Source
 
 

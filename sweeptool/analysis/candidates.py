@@ -11,8 +11,8 @@ from sweeptool import layout, measures
 from sweeptool.frozen import Job
 from sweeptool.money import MICRO
 from sweeptool.runs import Run
+from sweeptool.runs.sweeps import Sweep
 from sweeptool.states import PENDING, SUCCEEDED
-from sweeptool.sweeps import Sweep
 
 COST, TIME, THROUGHPUT = "cost", "time", "throughput"
 BUILT_IN = (COST, TIME, THROUGHPUT)

@@ -14,7 +14,7 @@ BATCH = 500  # items done at once: worth a message, and little memory
 _ROOM = 1 << 20  # bytes of results that may wait, so that nobody works in step
 
 
-def crew(work: Callable[[Sequence[str]], Any], items: list[str], batch: int = BATCH) -> Iterator[Any]:
+def share(work: Callable[[Sequence[str]], Any], items: list[str], batch: int = BATCH) -> Iterator[Any]:
     """Yield ``work(part)`` for contiguous parts of ``items`` that make up all of them, in order; ``items`` is emptied.
 
     ``work`` has no effect but its result, which is of types that ``marshal`` writes. The processes take parts in

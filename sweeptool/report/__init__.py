@@ -7,15 +7,16 @@ from dataclasses import dataclass
 
 import jinja2
 
-from sweeptool import __version__, analysis, layout, money, pictures, stamps, status, summary, sweeps
-from sweeptool import totals as sums
-from sweeptool import where as conditions
+from sweeptool import __version__, analysis, layout, money, stamps, status, summary
 from sweeptool.analysis import Combination, Ranking, candidates, show
+from sweeptool.analysis import where as conditions
 from sweeptool.analysis.candidates import COST, Candidate
 from sweeptool.layout import SweepDir
-from sweeptool.runs import Run
+from sweeptool.report import pictures
+from sweeptool.runs import Run, sweeps
+from sweeptool.runs import totals as sums
+from sweeptool.runs.sweeps import Sweep
 from sweeptool.states import LOST, RUNNING, UNKNOWN
-from sweeptool.sweeps import Sweep
 from sweeptool.tables import clean
 
 _SHOWN = 20  # best cells and combinations; the page has every attempt below

@@ -6,14 +6,15 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from decimal import Decimal
 
-from sweeptool import analysis, plots, stamps
+from sweeptool import analysis, stamps
 from sweeptool.analysis import Ranking, candidates, show
 from sweeptool.analysis.candidates import COST, TIME, Candidate
 from sweeptool.money import MICRO
 from sweeptool.natural import natural
-from sweeptool.plots import Plot, Point
+from sweeptool.report import plots
+from sweeptool.report.plots import Plot, Point
 from sweeptool.runs import Run
-from sweeptool.sweeps import Sweep
+from sweeptool.runs.sweeps import Sweep
 from sweeptool.tables import clean
 
 STATES = ("succeeded", "failed", "interrupted", "lost", "cancelled", "running")

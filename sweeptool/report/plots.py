@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from statistics import fmean
 
-from sweeptool.scale import Scale, Tick, continuous
+from sweeptool.report.scale import Scale, Tick, continuous
 
 LEFT, RIGHT, TOP, BOTTOM = 76.0, 30.0, 14.0, 46.0
 _ROW = 14.0  # pixels of one bar of a timeline, less where there are many

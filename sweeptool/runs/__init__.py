@@ -9,9 +9,9 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from sweeptool import layout, manifest, walk
-from sweeptool.crew import crew
 from sweeptool.errors import SweepError
 from sweeptool.manifest import Manifest
+from sweeptool.runs import crew
 from sweeptool.states import FAILED, INTERRUPTED, SUCCEEDED, UNKNOWN
 from sweeptool.walk import Skipped
 
@@ -130,7 +130,7 @@ def under(root: str, name: str = layout.MANIFEST) -> Found:
     links: list[str] = []
     paths, directories = walk.top(root, name, links, found.skipped)
     _collect(paths, found)
-    for manifests, skipped, oddities, more in crew(partial(_part, name), directories):
+    for manifests, skipped, oddities, more in crew.share(partial(_part, name), directories):
         found.runs += [from_manifest(manifest.unpacked(values)) for values in manifests]
         found.skipped += [Skipped(*pair) for pair in skipped]
         found.oddities += oddities
