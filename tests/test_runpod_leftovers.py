@@ -26,7 +26,7 @@ class Account:
 
     bin: Path
 
-    def holds(self, *names: str, refuses: str = "-") -> None:
+    def holds(self, *names: str, refuses: str = "nothing") -> None:
         pods = json.dumps([{"id": f"p{i}", "name": name, "desiredStatus": "RUNNING"} for i, name in enumerate(names)])
         client = self.bin / "runpodctl"
         client.write_text(
