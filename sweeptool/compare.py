@@ -14,6 +14,7 @@ from sweeptool.analysis import Goal, candidates, show
 from sweeptool.analysis.candidates import COST, Candidate
 from sweeptool.errors import Problem, SweepError
 from sweeptool.runs import sweeps, totals
+from sweeptool.text import printable
 
 MISSING = "-"
 
@@ -70,7 +71,7 @@ def lines(found: Comparison) -> Iterator[str]:
             _shown(second - first, found.by) if isinstance(first, Decimal) and isinstance(second, Decimal) else MISSING
         )
         cells.append((*row[1:], _shown(first, found.by), _shown(second, found.by), change))
-    yield tables.clean(found.by)
+    yield printable(found.by)
     yield from tables.plain((*names[1:], *found.names, "B - A"), cells, (*found.names, "B - A"))
 
 

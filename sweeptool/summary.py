@@ -9,7 +9,7 @@ from typing import Any
 from sweeptool import money, tables
 from sweeptool.runs import Found, Run, records, totals
 from sweeptool.runs.totals import Key, Totals
-from sweeptool.text import even
+from sweeptool.text import even, printable
 
 RIGHT = ("CELL", "TRY", "REP", "N", "FAILED", "UNKNOWN", "WALL_SEC", "COST_USD")
 _RESERVED = ("n", "failed", "interrupted", "lost", "unknown_cost", "cost_usd", "wall_time_sec")
@@ -47,13 +47,13 @@ def _markdown(found: Found, by: Sequence[str], groups: Groups) -> Iterator[str]:
 def _blocks(found: Found, by: Sequence[str], groups: Groups) -> Iterator[str]:
     for run in found.runs:
         one = records.record(run)
-        yield f"== {tables.clean(one['path'] or run.run_dir or f'cell {run.index} attempt {run.attempt}')} =="
+        yield f"== {printable(one['path'] or run.run_dir or f'cell {run.index} attempt {run.attempt}')} =="
         for name in _BLOCK.split():
             value = one[name]
             if isinstance(value, Mapping):
                 value = " ".join(f"{key}={text}" for key, text in value.items())
             if value not in (None, ""):
-                yield f"{name + ':':<24}{tables.clean(records.cell(value))}"
+                yield f"{name + ':':<24}{printable(records.cell(value))}"
             elif name == "estimated_cost_usd":
                 yield f"{name + ':':<24}unknown"
         yield ""

@@ -8,16 +8,10 @@ import unicodedata
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from typing import Any
 
+from sweeptool.text import printable
+
 Row = Sequence[str]
 _FORMULA = ("=", "+", "-", "@", "\t", "\r")
-_SHORT = {"\n": "\\n", "\r": "\\r", "\t": "\\t"}
-
-
-def clean(text: str) -> str:
-    """Return ``text`` on one line with nothing in it that a terminal obeys: escapes and newlines become visible."""
-    if text.isprintable():
-        return text
-    return "".join(char if char.isprintable() else _escaped(char) for char in text)
 
 
 class Each:
@@ -38,7 +32,7 @@ def plain(header: Row, rows: Iterable[Row], right: Collection[str] = ()) -> Iter
 
     ``rows`` are gone through twice.
     """
-    shown = [clean(title) for title in header]
+    shown = [printable(title) for title in header]
     widths = list(map(width, shown))
     simple = "".join(shown).isascii()
     for row in rows:
@@ -47,7 +41,7 @@ def plain(header: Row, rows: Iterable[Row], right: Collection[str] = ()) -> Iter
             widths = list(map(max, widths, map(len, row)))
         else:
             simple = False
-            widths = list(map(max, widths, (width(clean(cell)) for cell in row)))
+            widths = list(map(max, widths, (width(printable(cell)) for cell in row)))
     sides = [">" if title in right else "<" for title in header]
     if simple:
         pattern = "  ".join(f"{{:{side}{wide}}}" for side, wide in zip(sides, widths, strict=True))
@@ -55,7 +49,7 @@ def plain(header: Row, rows: Iterable[Row], right: Collection[str] = ()) -> Iter
         yield from (pattern.format(*row).rstrip() for row in rows)
         return
     for row in (shown, *rows):
-        cells = (_padded(clean(cell), side, wide) for cell, side, wide in zip(row, sides, widths, strict=True))
+        cells = (_padded(printable(cell), side, wide) for cell, side, wide in zip(row, sides, widths, strict=True))
         yield "  ".join(cells).rstrip()
 
 
@@ -92,15 +86,8 @@ def width(text: str) -> int:
     return sum(0 if unicodedata.combining(char) else 1 + (unicodedata.east_asian_width(char) in "WF") for char in text)
 
 
-def _escaped(char: str) -> str:
-    code = ord(char)
-    return _SHORT.get(char) or (
-        f"\\x{code:02x}" if code < 0x100 else f"\\u{code:04x}" if code < 0x10000 else f"\\U{code:08x}"
-    )
-
-
 def _marked(row: Row) -> str:
-    cells = (clean(cell).replace("\\", "\\\\").replace("|", "\\|").replace("<", "&lt;") for cell in row)
+    cells = (printable(cell).replace("\\", "\\\\").replace("|", "\\|").replace("<", "&lt;") for cell in row)
     return "| " + " | ".join(cells) + " |"
 
 

@@ -10,7 +10,7 @@ from typing import Any
 from sweeptool import money, tables
 from sweeptool.analysis import Combination, Excluded, Front, Goal, Ranking
 from sweeptool.analysis.candidates import COST, Candidate
-from sweeptool.text import even
+from sweeptool.text import even, printable
 
 _TITLES = {"cost": "COST_USD", "time": "WALL_SEC", "throughput": "UNITS/S"}
 
@@ -18,7 +18,7 @@ _TITLES = {"cost": "COST_USD", "time": "WALL_SEC", "throughput": "UNITS/S"}
 def ranking_lines(ranking: Ranking, n: int) -> Iterator[str]:
     """Yield the ``n`` best cells, the best combinations where any was repeated, and what is left out, for people."""
     goal = ranking.goal
-    yield f"by {tables.clean(goal.by)}, goal {goal.way} ({goal.source})"
+    yield f"by {printable(goal.by)}, goal {goal.way} ({goal.source})"
     yield ""
     if not ranking.cells:
         yield "no cell has a value to rank"
@@ -26,14 +26,14 @@ def ranking_lines(ranking: Ranking, n: int) -> Iterator[str]:
         yield from _cells(ranking, n)
     if any(one.of > 1 for one in ranking.combinations):
         yield ""
-        yield f"combinations over {', '.join(['repetitions', *map(tables.clean, ranking.over)])}"
+        yield f"combinations over {', '.join(['repetitions', *map(printable, ranking.over)])}"
         yield from _combinations(ranking, n)
     yield from _left_out(ranking.excluded)
 
 
 def front_lines(front: Front) -> Iterator[str]:
     """Yield the Pareto front and what is left out, for people."""
-    yield "Pareto front of " + " and ".join(f"{tables.clean(one.by)} ({one.way})" for one in front.goals)
+    yield "Pareto front of " + " and ".join(f"{printable(one.by)} ({one.way})" for one in front.goals)
     yield ""
     if not front.cells:
         yield "no cell has both values"
@@ -111,7 +111,7 @@ def _left_out(excluded: Sequence[Excluded]) -> Iterator[str]:
     if excluded:
         yield ""
         yield "excluded"
-        yield from (f"  cell {one.index}: {tables.clean(one.why)}" for one in excluded)
+        yield from (f"  cell {one.index}: {printable(one.why)}" for one in excluded)
 
 
 def varied(

@@ -11,7 +11,7 @@ import click
 from sweeptool import layout, sources
 from sweeptool.cli.options import sweep_argument, sweeps_option, write
 from sweeptool.sources import Source
-from sweeptool.tables import clean
+from sweeptool.text import printable
 
 FORMATS = ("table", "blocks", "markdown", "csv", "json")
 ROOT = click.option("--root", metavar="DIR", help="Read every run under DIR.")
@@ -39,7 +39,7 @@ def tell(source: Source) -> None:
 def warn(lines: Iterable[str]) -> None:
     """Name on stderr what is odd, so that stdout stays data."""
     for line in lines:
-        click.echo(clean(line), err=True)
+        click.echo(printable(line), err=True)
 
 
 @click.command("manifest-summary")

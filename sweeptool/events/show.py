@@ -9,7 +9,8 @@ from typing import Any
 
 from sweeptool.events.filters import text
 from sweeptool.events.scan import Event
-from sweeptool.tables import clean, plain
+from sweeptool.tables import plain
+from sweeptool.text import printable
 
 _HIDDEN = ("ts_utc", "event", "run_dir", "cell", "index", "attempt")
 _LONGEST = 200  # characters of one value on a timeline
@@ -27,9 +28,9 @@ def as_json(event: Event) -> str:
 def as_line(event: Event) -> str:
     """Return the event as a line of a timeline: when, where, what, and its fields."""
     fields = {**event.own, **event.added}
-    words = [f"[{clean(text(fields.get('ts_utc', '-')))}]", clean(_place(fields))]
-    words.append(clean(text(fields.get("event", "-"))))
-    words += [f"{clean(key)}={_word(value)}" for key, value in fields.items() if key not in _HIDDEN]
+    words = [f"[{printable(text(fields.get('ts_utc', '-')))}]", printable(_place(fields))]
+    words.append(printable(text(fields.get("event", "-"))))
+    words += [f"{printable(key)}={_word(value)}" for key, value in fields.items() if key not in _HIDDEN]
     return " ".join(words)
 
 
@@ -52,7 +53,7 @@ def _place(fields: Mapping[str, Any]) -> str:
 
 
 def _word(value: object) -> str:
-    word = clean(text(value))
+    word = printable(text(value))
     if len(word) > _LONGEST:
         word = word[: _LONGEST - 1] + "…"
     return json.dumps(word, ensure_ascii=False) if not word or " " in word or '"' in word else word

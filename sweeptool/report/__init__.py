@@ -17,7 +17,7 @@ from sweeptool.runs import Run, sweeps
 from sweeptool.runs import totals as sums
 from sweeptool.runs.sweeps import Sweep
 from sweeptool.states import LOST, RUNNING, UNKNOWN
-from sweeptool.tables import clean
+from sweeptool.text import printable
 
 _SHOWN = 20  # best cells and combinations; the page has every attempt below
 
@@ -57,13 +57,13 @@ def page(
         "name": now.plan.name,
         "facts": _facts(now),
         "tiles": _tiles(now, sweep, ranking),
-        "warnings": [clean(line) for line in _warnings(sweep)],
-        "by": clean(wish.by),
+        "warnings": [printable(line) for line in _warnings(sweep)],
+        "by": printable(wish.by),
         "goal": wish,
         "best": _best(ranking),
         "combinations": _combinations(ranking),
-        "over": ", ".join(["repetitions", *map(clean, ranking.over)]),
-        "excluded": [(one.index, clean(one.why)) for one in ranking.excluded],
+        "over": ", ".join(["repetitions", *map(printable, ranking.over)]),
+        "excluded": [(one.index, printable(one.why)) for one in ranking.excluded],
         "plots": pictures.of(sweep, cells, ranking, now.cap),
         "states": [*pictures.STATES[:-1]],
         "attempts": _attempts(sweep),
@@ -87,13 +87,13 @@ def _environment() -> jinja2.Environment:
 def _facts(now: status.Status) -> Iterator[tuple[str, str]]:
     state = now.state
     yield "phase", now.phase + (f" ({now.reason})" if now.reason else "")
-    yield "sweep id", clean(state.sweep_id or "not started")
-    yield "runner", clean(str(now.plan.sweep["runner"]))
+    yield "sweep id", printable(state.sweep_id or "not started")
+    yield "runner", printable(str(now.plan.sweep["runner"]))
     if state.first_opened_at:
-        yield "started", clean(state.first_opened_at[:19].replace("T", " ")) + " UTC"
+        yield "started", printable(state.first_opened_at[:19].replace("T", " ")) + " UTC"
     ends = [run.settled_at for run in state.attempts if run.settled_at]
     if ends:
-        yield "last settled", clean(max(ends)[:19].replace("T", " ")) + " UTC"
+        yield "last settled", printable(max(ends)[:19].replace("T", " ")) + " UTC"
 
 
 def _tiles(now: status.Status, sweep: Sweep, ranking: Ranking) -> Iterator[tuple[str, str, str]]:
@@ -107,7 +107,7 @@ def _tiles(now: status.Status, sweep: Sweep, ranking: Ranking) -> Iterator[tuple
     if ranking.cells:
         cell, value = ranking.cells[0]
         yield (
-            f"best {clean(ranking.goal.by)}",
+            f"best {printable(ranking.goal.by)}",
             show.written(value, ranking.goal.by),
             f"cell {cell.index}: {_label(cell)}",
         )
@@ -180,9 +180,12 @@ def _state(run: Run) -> str:
 
 def _table(titles: Sequence[str], rows: Sequence[Sequence[str]], right: set[int], states: Sequence[str] = ()) -> Table:
     return Table(
-        [clean(title) for title in titles], [[clean(cell) for cell in row] for row in rows], frozenset(right), states
+        [printable(title) for title in titles],
+        [[printable(cell) for cell in row] for row in rows],
+        frozenset(right),
+        states,
     )
 
 
 def _label(cell: Candidate, without: Sequence[str] = ()) -> str:
-    return clean(candidates.label(cell, without) or "no parameters")
+    return printable(candidates.label(cell, without) or "no parameters")

@@ -15,7 +15,7 @@ from sweeptool.report import plots
 from sweeptool.report.plots import Plot, Point
 from sweeptool.runs import Run
 from sweeptool.runs.sweeps import Sweep
-from sweeptool.tables import clean
+from sweeptool.text import printable
 
 STATES = ("succeeded", "failed", "interrupted", "lost", "cancelled", "running")
 _MOST = 1000  # attempts on a timeline
@@ -46,7 +46,7 @@ def _combinations(ranking: Ranking) -> Iterator[Plot]:
         note = f"{text}: {show.written(spread.mean, by)}, {spread.n} of {one.of}"
         rows.append((text, float(spread.mean), ends, note))
     if any(row[2] for row in rows):
-        yield plots.intervals("Mean and 95 % confidence interval of each combination", clean(show.title(by)), rows)
+        yield plots.intervals("Mean and 95 % confidence interval of each combination", printable(show.title(by)), rows)
 
 
 def _against(cells: Sequence[Candidate], ranking: Ranking) -> Iterator[Plot]:
@@ -64,12 +64,12 @@ def _against(cells: Sequence[Candidate], ranking: Ranking) -> Iterator[Plot]:
     ]
     if len(points) > 1:
         line = [Point(float(x), float(y), "", "") for _, (x, y) in front.cells]
-        title = f"{clean(by)} against {other}; the line joins what nothing beats in both"
-        yield plots.scatter(title, (show.title(other), clean(show.title(by))), points, line)
+        title = f"{printable(by)} against {other}; the line joins what nothing beats in both"
+        yield plots.scatter(title, (show.title(other), printable(show.title(by))), points, line)
 
 
 def _parameters(cells: Sequence[Candidate], values: Mapping[int, Decimal], ranking: Ranking) -> Iterator[Plot]:
-    by = clean(show.title(ranking.goal.by))
+    by = printable(show.title(ranking.goal.by))
     winner = ranking.cells[0][0].index if ranking.cells else None
     shown = 0
     for name in [*_fields(cells), *sorted({name for cell in cells for name in cell.params}, key=str.encode)]:
@@ -79,10 +79,10 @@ def _parameters(cells: Sequence[Candidate], values: Mapping[int, Decimal], ranki
             note = f"cell {cell.index}: {_label(cell)}"
             kind = "best" if cell.index == winner else "cell"
             point = Point(0.0, float(values[cell.index]), kind, note)
-            groups.setdefault(clean(_of(cell, name) or "-"), []).append(point)
+            groups.setdefault(printable(_of(cell, name) or "-"), []).append(point)
         if 1 < len(groups) <= _VALUES and shown < _PARAMETERS:
             shown += 1
-            yield plots.strips(f"{by} by {clean(name)}", (clean(name), by), groups)
+            yield plots.strips(f"{by} by {printable(name)}", (printable(name), by), groups)
 
 
 def _spending(runs: Sequence[Run], cap: int | None) -> Iterator[Plot]:
@@ -112,7 +112,7 @@ def _timeline(runs: Sequence[Run]) -> Iterator[Plot]:
         state = run.state if run.state in STATES else "unknown"
         note = f"cell {run.index} attempt {run.attempt}: {state} {run.reason or ''}"
         rows.append(
-            (f"{run.index}", (start - begun) / stamps.SECOND, (end - begun) / stamps.SECOND, state, clean(note))
+            (f"{run.index}", (start - begun) / stamps.SECOND, (end - begun) / stamps.SECOND, state, printable(note))
         )
     if rows:
         more = f" (the first {_MOST})" if len(runs) > _MOST else ""
@@ -136,4 +136,4 @@ def _of(cell: Candidate, name: str) -> str | None:
 
 
 def _label(cell: Candidate) -> str:
-    return clean(candidates.label(cell))
+    return printable(candidates.label(cell))
