@@ -9,6 +9,7 @@ from decimal import Decimal
 from sweeptool.errors import Problem, SweepError, near
 from sweeptool.natural import natural
 from sweeptool.runs import Run
+from sweeptool.states import CANCELLED, FAILED, INTERRUPTED, LOST, RUNNING, SUCCEEDED
 
 Key = tuple[str | None, ...]
 
@@ -59,21 +60,21 @@ def of(runs: Iterable[Run]) -> Totals:
         if run.wall_seconds is not None:
             wall += run.wall_seconds
         else:
-            unknown_wall += run.state != "running"
+            unknown_wall += run.state != RUNNING
         if run.cost is not None:
             cost += run.cost
-        elif run.state != "running":
+        elif run.state != RUNNING:
             unknown_cost += 1
             charged += run.reserved or 0
     return Totals(
         runs=count,
         manifests=manifests,
-        succeeded=states.get("succeeded", 0),
-        failed=states.get("failed", 0),
-        interrupted=states.get("interrupted", 0),
-        lost=states.get("lost", 0),
-        cancelled=states.get("cancelled", 0),
-        running=states.get("running", 0),
+        succeeded=states.get(SUCCEEDED, 0),
+        failed=states.get(FAILED, 0),
+        interrupted=states.get(INTERRUPTED, 0),
+        lost=states.get(LOST, 0),
+        cancelled=states.get(CANCELLED, 0),
+        running=states.get(RUNNING, 0),
         wall_seconds=wall,
         unknown_wall=unknown_wall,
         cost=cost,
