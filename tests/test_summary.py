@@ -11,6 +11,7 @@ from decimal import Decimal
 import pytest
 
 from sweeptool import summary, text
+from sweeptool.cli import read
 from tests import sweepmaker
 
 SPEC = """
@@ -262,3 +263,7 @@ def test_points_of_a_column_of_numbers_are_in_one_line(texts, even):
 def test_wall_time_for_people_has_milliseconds_at_most(seconds, shown):
     run = dataclasses.replace(summary._NOTHING, wall_seconds=None if seconds is None else Decimal(seconds))
     assert summary._seconds(run) == shown
+
+
+def test_the_command_line_offers_just_the_formats_there_are():
+    assert tuple(summary.FORMATS) == read.FORMATS

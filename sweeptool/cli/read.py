@@ -9,14 +9,20 @@ from pathlib import Path
 import click
 
 from sweeptool import layout, sources
-from sweeptool.cli.options import sweep_argument, sweeps_option, write
+from sweeptool.cli.options import json_option, sweep_argument, sweeps_option, write
 from sweeptool.sources import Source
 from sweeptool.text import printable
 
 FORMATS = ("table", "blocks", "markdown", "csv", "json")
-ROOT = click.option("--root", metavar="DIR", help="Read every run under DIR.")
-SWEEP = click.option("--sweep", metavar="SWEEP", help="Read one sweep's attempts: a name or its directory.")
-NAME = click.option("--manifest-name", default=layout.MANIFEST, show_default=True, help="What a manifest is called.")
+ROOT = click.option("--root", metavar="DIR", help="read every run under DIR")
+SWEEP = click.option("--sweep", metavar="SWEEP", help="read one sweep's attempts: a name or its directory")
+NAME = click.option("--manifest-name", default=layout.MANIFEST, show_default=True, help="what a manifest is called")
+BY = click.option("--by", metavar="WHAT", help="cost, time, throughput or a metric; by default the spec's, else cost")
+GOAL = click.option("--goal", type=click.Choice(["min", "max"]), help="which way is better; by default the name says")
+WHERE = click.option("--where", metavar="EXPR", help="rank only cells like 'gpu = L4 and accuracy >= 0.9'")
+OVER = click.option(
+    "--over", multiple=True, metavar="PARAM", help="count PARAM as repetition; by default a seed is one"
+)
 
 
 def put(lines: Iterable[str]) -> None:
@@ -27,7 +33,7 @@ def put(lines: Iterable[str]) -> None:
 def put_now(lines: Iterable[str]) -> None:
     """Write lines to stdout, each as soon as it is there."""
     for line in lines:
-        print(line, flush=True)  # noqa: T201 - stdout is what it is for
+        click.echo(line)
 
 
 def tell(source: Source) -> None:
@@ -47,7 +53,7 @@ def warn(lines: Iterable[str]) -> None:
 @ROOT
 @SWEEP
 @sweeps_option
-@click.option("--by", multiple=True, metavar="KEY", help="Group by gpu, region, config, reason, a parameter …")
+@click.option("--by", multiple=True, metavar="KEY", help="group by gpu, region, config, reason, a parameter …")
 @click.option("--format", "form", type=click.Choice(FORMATS), default="table", show_default=True)
 @NAME
 def manifest_summary(
@@ -76,13 +82,13 @@ def manifest_summary(
 @ROOT
 @SWEEP
 @sweeps_option
-@click.option("--filter", "filters", multiple=True, metavar="KEY=VALUE", help="Or != ~ < <= > >=; all must hold.")
-@click.option("--since", metavar="WHEN", help="From a time, or that long ago: 90m, 7d, 2026-03-01T12:00Z.")
-@click.option("--until", metavar="WHEN", help="Until a time, or that long ago.")
-@click.option("--count-by", multiple=True, metavar="KEY", help="Count the events by the values of KEY instead.")
-@click.option("--follow", "-f", is_flag=True, help="Keep on printing what is appended, until interrupted.")
-@click.option("--json", "as_json", is_flag=True, help="One JSON object a line, with run_dir added.")
-@click.option("--events-name", default=layout.EVENTS, show_default=True, help="What a file of events is called.")
+@click.option("--filter", "filters", multiple=True, metavar="KEY=VALUE", help="or != ~ < <= > >=; all must hold")
+@click.option("--since", metavar="WHEN", help="from a time, or that long ago: 90m, 7d, 2026-03-01T12:00Z")
+@click.option("--until", metavar="WHEN", help="until a time, or that long ago")
+@click.option("--count-by", multiple=True, metavar="KEY", help="count the events by the values of KEY instead")
+@click.option("--follow", "-f", is_flag=True, help="keep on printing what is appended, until interrupted")
+@click.option("--json", "as_json", is_flag=True, help="one JSON object a line, with run_dir added")
+@click.option("--events-name", default=layout.EVENTS, show_default=True, help="what a file of events is called")
 def events_query(
     root: str | None,
     sweep: str | None,
@@ -120,13 +126,13 @@ def events_query(
 @click.command("best")
 @sweep_argument
 @ROOT
-@click.option("--by", metavar="WHAT", help="cost, time, throughput or a metric; by default the spec's, else cost.")
-@click.option("--goal", type=click.Choice(["min", "max"]), help="Which way is better; by default the name says.")
-@click.option("--where", metavar="EXPR", help="Only cells like 'gpu = L4 and accuracy >= 0.9'.")
-@click.option("-n", "n", type=click.IntRange(1), default=10, show_default=True, help="How many to show.")
-@click.option("--over", multiple=True, metavar="PARAM", help="Count PARAM as repetition; by default a seed is one.")
-@click.option("--pareto", metavar="A,B", help="The cells that nothing beats in both A and B; A:max sets a goal.")
-@click.option("--json", "as_json", is_flag=True, help="One JSON document.")
+@BY
+@GOAL
+@WHERE
+@click.option("-n", "n", type=click.IntRange(1), default=10, show_default=True, help="how many to show")
+@OVER
+@click.option("--pareto", metavar="A,B", help="the cells that nothing beats in both A and B; A:max sets a goal")
+@json_option
 @NAME
 def best(
     sweep: str | None,
@@ -160,7 +166,7 @@ def best(
 @ROOT
 @SWEEP
 @sweeps_option
-@click.option("-o", "output", default="-", metavar="FILE", help="Ends in .csv, .json or .parquet; - is CSV to stdout.")
+@click.option("-o", "output", default="-", metavar="FILE", help="ends in .csv, .json or .parquet; - is CSV to stdout")
 @NAME
 def collect(root: str | None, sweep: str | None, sweeps_dir: Path, output: str, manifest_name: str) -> None:
     """Write one tidy row a cell and attempt: parameters, metrics, cost, times, git commit."""
@@ -177,8 +183,8 @@ def collect(root: str | None, sweep: str | None, sweeps_dir: Path, output: str, 
 @click.argument("a")
 @click.argument("b")
 @sweeps_option
-@click.option("--by", metavar="WHAT", help="cost, time, throughput or a metric of the cells of two sweeps.")
-@click.option("--json", "as_json", is_flag=True, help="One JSON document.")
+@click.option("--by", metavar="WHAT", help="cost, time, throughput or a metric of the cells of two sweeps")
+@json_option
 def compare(a: str, b: str, sweeps_dir: Path, by: str | None, as_json: bool) -> None:
     """Show two sweeps, or two manifests or run dirs, side by side."""
     from sweeptool import compare as comparison
@@ -189,11 +195,11 @@ def compare(a: str, b: str, sweeps_dir: Path, by: str | None, as_json: bool) -> 
 
 @click.command("report")
 @sweep_argument
-@click.option("-o", "output", type=click.Path(path_type=Path), required=True, metavar="FILE.html", help="- is stdout.")
-@click.option("--by", metavar="WHAT", help="cost, time, throughput or a metric; by default the spec's, else cost.")
-@click.option("--goal", type=click.Choice(["min", "max"]), help="Which way is better; by default the name says.")
-@click.option("--where", metavar="EXPR", help="Rank only cells like 'gpu = L4 and accuracy >= 0.9'.")
-@click.option("--over", multiple=True, metavar="PARAM", help="Count PARAM as repetition; by default a seed is one.")
+@click.option("-o", "output", type=click.Path(path_type=Path), required=True, metavar="FILE.html", help="- is stdout")
+@BY
+@GOAL
+@WHERE
+@OVER
 def report(
     sweep: str | None,
     sweeps_dir: Path,
