@@ -64,6 +64,10 @@ class Plot:
         return self.width - RIGHT
 
     @property
+    def crowded(self) -> bool:
+        return len(self.dots) > 400
+
+    @property
     def top(self) -> float:
         return TOP
 
@@ -87,7 +91,7 @@ def scatter(title: str, names: tuple[str, str], points: Sequence[Point], front: 
     width, height = 520.0, 340.0
     x = continuous([point.x for point in points], LEFT, width - RIGHT)
     y = continuous([point.y for point in points], height - BOTTOM, TOP)
-    dots = tuple(Dot(x.at(point.x), y.at(point.y), point.kind, point.note) for point in points)
+    dots = _best_on_top([Dot(x.at(point.x), y.at(point.y), point.kind, point.note) for point in points])
     lines = (_polyline([(point.x, point.y) for point in front], x, y, "front"),) if len(front) > 1 else ()
     return Plot(title, width, height, *names, x.ticks, y.ticks, dots, lines)
 
@@ -112,7 +116,7 @@ def strips(title: str, names: tuple[str, str], groups: Mapping[str, Sequence[Poi
             bars.append(Bar(round(middle - half, 1), round(mean - 1, 1), round(half * 2, 1), 2.0, "mean", note))
             means.append(f"{middle:.1f},{mean:.1f}")
     lines = (Line(" ".join(means), "means"),) if len(means) > 1 else ()
-    return Plot(title, width, height, *names, tuple(ticks), y.ticks, tuple(dots), lines, tuple(bars))
+    return Plot(title, width, height, *names, tuple(ticks), y.ticks, _best_on_top(dots), lines, tuple(bars))
 
 
 def intervals(title: str, name: str, rows: Sequence[tuple[str, float, tuple[float, float] | None, str]]) -> Plot:
@@ -172,6 +176,10 @@ def steps(title: str, names: tuple[str, str], points: Sequence[tuple[float, floa
 
 
 _UNITS = ((86400.0, "days"), (3600.0, "hours"), (60.0, "minutes"), (1.0, "seconds"))
+
+
+def _best_on_top(dots: Sequence[Dot]) -> tuple[Dot, ...]:
+    return tuple(sorted(dots, key=lambda dot: dot.kind == "best"))
 
 
 def _polyline(points: Sequence[tuple[float, float]], x: Scale, y: Scale, kind: str) -> Line:

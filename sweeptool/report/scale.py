@@ -5,10 +5,13 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from statistics import median
 
 _STEPS = (1.0, 2.0, 2.5, 5.0, 10.0)
 _TICKS = 5  # about so many
-_WIDE = 1000.0  # times the least: from here on the axis is logarithmic
+_NOISE = 1e-9  # of a step: 0.7 / 0.05 is 13.999999999999998
+_WIDE = 1000.0  # times the least, and
+_LOW = 20.0  # times the middle value, is the greatest where the axis is logarithmic
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,9 +39,12 @@ class Scale:
 
 
 def continuous(values: Sequence[float], start: float, end: float, *, from_zero: bool = False) -> Scale:
-    """Return the axis that holds ``values``, with round ticks; logarithmic where they span a thousandfold."""
+    """Return the axis that holds ``values``, with round ticks.
+
+    It is logarithmic where they span a thousandfold and most of them would lie at the foot of a linear one.
+    """
     low, high = min(values, default=0.0), max(values, default=1.0)
-    if not from_zero and low > 0 and high / low >= _WIDE:
+    if not from_zero and low > 0 and high / low >= _WIDE and high / median(values) >= _LOW:
         low, high = 10 ** math.floor(math.log10(low)), 10 ** math.ceil(math.log10(high))
         powers = range(round(math.log10(low)), round(math.log10(high)) + 1)
         marks = [10.0**power for power in powers][:: max(1, len(powers) // _TICKS)]
@@ -49,7 +55,7 @@ def continuous(values: Sequence[float], start: float, end: float, *, from_zero: 
         room = abs(low) * 0.05 or 1.0
         low, high = low - room, high + room
     step = _step(high - low)
-    first, last = math.floor(low / step), math.ceil(high / step)
+    first, last = math.floor(low / step + _NOISE), math.ceil(high / step - _NOISE)
     marks = [number * step for number in range(first, last + 1)]
     return _scale(marks[0], marks[-1], start, end, marks, log=False)
 
