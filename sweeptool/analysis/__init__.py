@@ -9,7 +9,7 @@ from decimal import Decimal
 
 from sweeptool.analysis.candidates import BUILT_IN, COST, THROUGHPUT, TIME, Candidate
 from sweeptool.analysis.stats import Spread, spread
-from sweeptool.analysis.where import Condition
+from sweeptool.analysis.where import Condition, select
 from sweeptool.errors import Problem, SweepError, near
 from sweeptool.text import among
 
@@ -18,7 +18,6 @@ _GOALS = {COST: MIN, TIME: MIN, THROUGHPUT: MAX}
 _LESS = {"loss", "losses", "error", "errors", "err", "perplexity", "ppl", "latency", "cost", "time"}
 _LESS |= {"mse", "rmse", "mae", "nll", "wer", "cer", "bpb"}
 _WORDS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+")
-_FIELDS = ("index", "id", "config", "gpu", "region", "repetition")
 _FLOAT_MAX = Decimal("1.7976931348623157e308")
 
 
@@ -120,17 +119,6 @@ def pareto(cells: Sequence[Candidate], goals: tuple[Goal, Goal], where: Sequence
     return Front(goals, tuple(front), tuple(sorted((*excluded, *more), key=lambda one: one.index)))
 
 
-def select(cells: Sequence[Candidate], where: Sequence[Condition]) -> list[Candidate]:
-    """Return the cells that pass every condition. Raises SweepError for a key that no cell has."""
-    for condition in where:
-        if cells and all(_value(cell, condition.key) is None for cell in cells):
-            keys = _keys(cells)
-            if condition.key not in keys:
-                message = f"no key '{condition.key}': {among(keys)}"
-                raise SweepError(Problem(message, path="--where", remedy=near(condition.key, keys)))
-    return [cell for cell in cells if all(one.allows(_value(cell, one.key)) for one in where)]
-
-
 def known(by: str, cells: Sequence[Candidate]) -> None:
     """Raise SweepError, which lists what there is, where ``by`` is no measure that any of these cells has."""
     measured = sorted({name for cell in cells for name in cell.values} - set(BUILT_IN))
@@ -193,21 +181,6 @@ def _folded(cells: Sequence[Candidate], over: Sequence[str] | None) -> tuple[str
             message = f"no parameter '{name}': {among(names)}"
             raise SweepError(Problem(message, path="--over", remedy=near(name, names)))
     return tuple(over)
-
-
-def _value(cell: Candidate, key: str) -> str | Decimal | None:
-    name = key.removeprefix("param.").removeprefix("metric.")
-    if name in cell.params:
-        return cell.params[name]
-    if name in cell.values:
-        return cell.values[name]
-    value = getattr(cell, name) if name in _FIELDS else None
-    return Decimal(value) if isinstance(value, int) else value
-
-
-def _keys(cells: Sequence[Candidate]) -> list[str]:
-    params = sorted({name for cell in cells for name in cell.params})
-    return [*params, *_FIELDS, *BUILT_IN, *sorted({name for cell in cells for name in cell.values} - set(BUILT_IN))]
 
 
 def _signed(value: Decimal, wish: Goal) -> Decimal:

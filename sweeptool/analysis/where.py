@@ -1,24 +1,19 @@
-"""``KEY OP VALUE and …`` goes in; a test of a cell's values comes out. Nothing is ever evaluated as code."""
+"""``KEY OP VALUE and …`` and cells go in; the cells that pass come out. Nothing is ever evaluated as code."""
 
 from __future__ import annotations
 
-import operator
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Sequence
 from dataclasses import dataclass
 from decimal import Decimal
-from typing import Any
 
-from sweeptool.errors import Problem, SweepError
-from sweeptool.natural import number
+from sweeptool.analysis.candidates import BUILT_IN, Candidate
+from sweeptool.errors import Problem, SweepError, near
+from sweeptool.natural import ORDER, number
+from sweeptool.text import among
 
-_ORDER: Mapping[str, Callable[[Any, Any], bool]] = {
-    "<": operator.lt,
-    "<=": operator.le,
-    ">": operator.gt,
-    ">=": operator.ge,
-}
 _TOKEN = re.compile(r"""\s*(?:(?P<quoted>"[^"]*"|'[^']*')|(?P<op>!=|<=|>=|==|=|<|>|~)|(?P<word>[^\s=!<>~"']+))""")
+_FIELDS = ("index", "id", "config", "gpu", "region", "repetition")
 _REMEDY = "write KEY OP VALUE, OP one of = != < <= > >= ~, several joined by 'and'; quote a value that holds spaces"
 
 
@@ -42,7 +37,7 @@ class Condition:
         if self.op in ("=", "!="):
             same = own == self.number if own is not None and self.number is not None else str(value) == self.value
             return same == (self.op == "=")
-        compare = _ORDER[self.op]
+        compare = ORDER[self.op]
         if self.number is not None:
             return own is not None and compare(own, self.number)
         return isinstance(value, str) and compare(value, self.value)
@@ -64,6 +59,17 @@ def parse(text: str) -> tuple[Condition, ...]:
                 Problem(f"'{tokens[3][1]}' stands where 'and' is expected", path="--where", remedy=_REMEDY)
             )
         tokens = tokens[4:]
+
+
+def select(cells: Sequence[Candidate], conditions: Sequence[Condition]) -> list[Candidate]:
+    """Return the cells that pass every condition. Raises SweepError for a key that no cell has."""
+    for condition in conditions:
+        if cells and all(_value(cell, condition.key) is None for cell in cells):
+            keys = _keys(cells)
+            if condition.key not in keys:
+                message = f"no key '{condition.key}': {among(keys)}"
+                raise SweepError(Problem(message, path="--where", remedy=near(condition.key, keys)))
+    return [cell for cell in cells if all(one.allows(_value(cell, one.key)) for one in conditions)]
 
 
 def _tokens(text: str) -> list[tuple[str, str]]:
@@ -89,3 +95,18 @@ def _condition(key: str, op: str, value: str, *, quoted: bool) -> Condition:
         except re.error as error:
             raise SweepError(Problem(f"'{value}' is no regular expression: {error}", path="--where")) from error
     return Condition(key, op, value, None if quoted else number(value), pattern)
+
+
+def _value(cell: Candidate, key: str) -> str | Decimal | None:
+    name = key.removeprefix("param.").removeprefix("metric.")
+    if name in cell.params:
+        return cell.params[name]
+    if name in cell.values:
+        return cell.values[name]
+    value = getattr(cell, name) if name in _FIELDS else None
+    return Decimal(value) if isinstance(value, int) else value
+
+
+def _keys(cells: Sequence[Candidate]) -> list[str]:
+    params = sorted({name for cell in cells for name in cell.params})
+    return [*params, *_FIELDS, *BUILT_IN, *sorted({name for cell in cells for name in cell.values} - set(BUILT_IN))]

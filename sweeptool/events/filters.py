@@ -3,24 +3,17 @@
 from __future__ import annotations
 
 import json
-import operator
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any
 
 from sweeptool import stamps
 from sweeptool.errors import Problem, SweepError
-from sweeptool.natural import number
+from sweeptool.natural import ORDER, number
 
 _PARTS = re.compile(r"([^=!<>~]*[^=!<>~\s])(\s*)(!=|<=|>=|=|<|>|~)(.*)", re.DOTALL)
-_ORDER: Mapping[str, Callable[[Any, Any], bool]] = {
-    "<": operator.lt,
-    "<=": operator.le,
-    ">": operator.gt,
-    ">=": operator.ge,
-}
 _WORDS = ("true", "false", "null")
 MISSING = object()
 
@@ -69,7 +62,7 @@ class Filter:
         return text(value) == self.value
 
     def _ordered(self, value: object) -> bool:
-        compare = _ORDER[self.op]
+        compare = ORDER[self.op]
         if _numeric(value):
             return self.number is not None and compare(value, self.number)
         if not isinstance(value, str):
