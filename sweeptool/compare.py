@@ -13,6 +13,7 @@ from sweeptool import analysis, layout, locate, manifest, money, tables
 from sweeptool.analysis import Goal, candidates, show
 from sweeptool.analysis.candidates import COST, Candidate
 from sweeptool.errors import Problem, SweepError
+from sweeptool.manifest import members
 from sweeptool.runs import sweeps, totals
 from sweeptool.text import printable
 
@@ -119,7 +120,7 @@ def _flat(raw: Mapping[str, Any], prefix: str = "") -> dict[str, str]:
 
 
 def _text(value: object) -> str:
-    return value if isinstance(value, str) else manifest.shown(value)
+    return value if isinstance(value, str) else members.shown(value)
 
 
 def _facts(a: Mapping[str, str], b: Mapping[str, str]) -> Iterator[Line]:
