@@ -172,3 +172,9 @@ def test_a_mistake_is_one_clear_line_and_exit_2(project, tmp_path, words, said):
     assert done.returncode == 2
     assert said in done.stderr
     assert done.stderr.count("\n") == 1
+
+
+def test_a_best_cost_is_dollars_and_a_best_metric_is_none(where):
+    tile = r"<span>best {}</span><b>([^<]*)</b>"
+    assert re.findall(tile.format("cost"), report.page(where, by="cost")) == ["$0.10"]
+    assert re.findall(tile.format("accuracy"), report.page(where)) == ["0.8"]

@@ -17,7 +17,7 @@ from sweeptool.runs import Run, sweeps
 from sweeptool.runs import totals as sums
 from sweeptool.runs.sweeps import Sweep
 from sweeptool.states import LOST, RUNNING, UNKNOWN
-from sweeptool.text import printable
+from sweeptool.text import counted, even, printable
 
 _SHOWN = 20  # best cells and combinations; the page has every attempt below
 
@@ -99,7 +99,11 @@ def _facts(now: status.Status) -> Iterator[tuple[str, str]]:
 def _tiles(now: status.Status, sweep: Sweep, ranking: Ranking) -> Iterator[tuple[str, str, str]]:
     """Yield what a reader wants first: a title, a value, and a word below it."""
     found = sums.of(sweep.found.runs)
-    yield "cells succeeded", f"{now.done} of {len(now.cells)}", f"{found.runs} attempts, {found.failed} failed"
+    yield (
+        "cells succeeded",
+        f"{now.done} of {len(now.cells)}",
+        f"{counted(found.runs, 'attempt')}, {found.failed} failed",
+    )
     limit = "no cap" if now.cap is None else f"of {money.dollars(now.cap)} cap"
     unknown = f", {found.unknown_cost} unknown" if found.unknown_cost else ""
     yield "estimated cost", money.dollars(found.cost), limit + unknown
@@ -108,12 +112,12 @@ def _tiles(now: status.Status, sweep: Sweep, ranking: Ranking) -> Iterator[tuple
         cell, value = ranking.cells[0]
         yield (
             f"best {printable(ranking.goal.by)}",
-            show.written(value, ranking.goal.by),
+            ("$" if ranking.goal.by == COST else "") + show.written(value, ranking.goal.by),
             f"cell {cell.index}: {_label(cell)}",
         )
     winner = next((one for one in ranking.combinations if one.spread.n > 1), None)
     if winner and winner.spread.mean is not None:
-        mean = show.written(winner.spread.mean, ranking.goal.by)
+        mean = ("$" if ranking.goal.by == COST else "") + show.written(winner.spread.mean, ranking.goal.by)
         yield "best mean", mean, f"{_label(winner.cell, ranking.over)}, {winner.spread.n} of {winner.of}"
 
 
@@ -143,9 +147,9 @@ def _warnings(sweep: Sweep) -> Iterator[str]:
 def _best(ranking: Ranking) -> Table:
     by, shown = ranking.goal.by, ranking.cells[:_SHOWN]
     names, rows = show.varied([cell for cell, _ in shown])
-    values = [show.written(value, by) for _, value in shown]
+    values = even(show.written(value, by) for _, value in shown)
     lines = [(str(place), *row, value) for place, (row, value) in enumerate(zip(rows, values, strict=True), 1)]
-    return _table(("rank", *names, show.title(by)), lines, {0, 1, len(names) + 1})
+    return _table(("RANK", *names, show.title(by)), lines, {0, 1, len(names) + 1})
 
 
 def _combinations(ranking: Ranking) -> Table | None:

@@ -64,7 +64,7 @@ def _against(cells: Sequence[Candidate], ranking: Ranking) -> Iterator[Plot]:
     ]
     if len(points) > 1:
         line = [Point(float(x), float(y), "", "") for _, (x, y) in front.cells]
-        title = f"{printable(by)} against {other}; the line joins what nothing beats in both"
+        title = f"{printable(by)} against {other}; the line is the Pareto front"
         yield plots.scatter(title, (show.title(other), printable(show.title(by))), points, line)
 
 
@@ -97,7 +97,7 @@ def _spending(runs: Sequence[Run], cap: int | None) -> Iterator[Plot]:
         total += cost
         points.append(((moment - begun) / stamps.SECOND, total / MICRO))
     limit = None if cap is None else cap / MICRO
-    yield plots.steps("Cost as it was settled, and the cap where it is near", ("since the start", "USD"), points, limit)
+    yield plots.steps("Cost over time, and the cap where it is near", ("since the start", "USD"), points, limit)
 
 
 def _timeline(runs: Sequence[Run]) -> Iterator[Plot]:
