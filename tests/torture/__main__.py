@@ -15,6 +15,7 @@ from pathlib import Path
 
 from tests.torture.count import INVARIANTS
 from tests.torture.kills import KINDS
+from tests.torture.mutants import MUTANTS, catch
 from tests.torture.play import Round, play
 
 TREE = Path(__file__).resolve().parents[2]
@@ -30,7 +31,10 @@ def main(words: Sequence[str]) -> int:
     parser.add_argument("--seconds", type=float, default=None, help="start no further round after this long")
     parser.add_argument("--tree", type=Path, default=TREE, help="where the sweeptool to torture is")
     parser.add_argument("--kind", action="append", choices=KINDS, help="only this kind of kill; repeatable")
+    parser.add_argument("--mutants", action="store_true", help="break sweeptool on purpose instead, each way once")
     given = parser.parse_args(words)
+    if given.mutants:
+        return _mutants(given.tree, given.rounds)
     root = Path(tempfile.mkdtemp(prefix="torture-"))
     began = time.monotonic()
     rounds = []
@@ -52,6 +56,17 @@ def main(words: Sequence[str]) -> int:
     if not broken:
         root.rmdir()
     return int(broken > 0)
+
+
+def _mutants(tree: Path, rounds: int) -> int:
+    missed = 0
+    print("| broken on purpose | caught for | rounds |\n|---|---|---|")
+    for mutant in MUTANTS:
+        with tempfile.TemporaryDirectory(prefix="mutant-") as place:
+            taken, caught = catch(mutant, tree, Path(place), rounds)
+        missed += not caught
+        print(f"| {mutant.name} | {', '.join(caught) or 'NOT CAUGHT'} | {taken} |", flush=True)
+    return int(missed > 0)
 
 
 def _complain(played: Round) -> None:

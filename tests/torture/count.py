@@ -31,7 +31,7 @@ def broken(world: World) -> list[tuple[str, str]]:
     found += [("bound", f"{fact['slot'] + 1} at once, {world.parallel} allowed") for fact in bound]
     found += [("cap", what) for what in _cap(record)]
     found += [("totals", what) for what in _totals(world, record)]
-    found += [("asked", f"{fact['cell']} got two SIGINTs") for fact in record if fact["fact"] == "asked_twice"]
+    found += [("asked", f"{fact['cell']} was stopped twice") for fact in _asked_twice(record)]
     return found + world.blamed
 
 
@@ -53,6 +53,15 @@ def _once(world: World, record: list[Fact]) -> Iterator[str]:
 def _unseen(fact: Fact, shells: Mapping[str, int], killed: set[int]) -> bool:
     """Say whether an attempt exited 3 beside a manifest that says ``failed: false``, and its exit was lost."""
     return fact["how"] == "liar" and shells.get(fact["attempt"]) in killed
+
+
+def _asked_twice(record: list[Fact]) -> Iterator[Fact]:
+    """Yield each second signal that a runner got, but for those that were meant."""
+    meant = False
+    for fact in record:
+        meant = meant or fact["fact"] == "harder"
+        if fact["fact"] == "asked_twice" and not meant:
+            yield fact
 
 
 def _cap(record: list[Fact]) -> Iterator[str]:

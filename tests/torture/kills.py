@@ -92,6 +92,7 @@ def echoed(world: World) -> None:
 
 def harder(world: World) -> None:
     """Send SIGINT, and again when it has taken too long."""
+    world.note(fact="harder")
     _signalled(world, signal.SIGINT, again=1.2)
 
 

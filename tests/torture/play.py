@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import psutil
 
@@ -35,18 +36,23 @@ class Round:
     seconds: float
 
 
-def play(number: int, seed: int, tree: Path, root: Path, kinds: Sequence[str] = tuple(KINDS)) -> Round:
-    """Play round ``number``; its files stay only where it broke something."""
+def play(number: int, seed: int, tree: Path, root: Path, kinds: Sequence[str] = tuple(KINDS), **shape: Any) -> Round:
+    """Play round ``number``; its files stay only where it broke something.
+
+    ``shape`` is ``world.make``'s; ``pause`` in it is the time before each kill, in seconds.
+    """
     path = Path(tempfile.mkdtemp(prefix=f"round-{number}-", dir=root)).resolve()
     began = time.monotonic()
-    made = world.make(path, tree, f"{seed}:{number}")
+    pause = shape.pop("pause", None)
+    made = world.make(path, tree, f"{seed}:{number}", **shape)
     chosen = (kinds[number % len(kinds)], *made.dice.choices(kinds, k=made.dice.randint(0, 3)))
     mounted = "disk full" in chosen and _mount(path / "sweeps")
     made.small = mounted
     try:
         for kind in chosen:
             _go_on(made)
-            time.sleep(made.dice.choice((0.05, 0.2, 0.5, 0.9)) * made.dice.uniform(0.5, 1.5))
+            moment = made.dice.choice((0.05, 0.2, 0.5, 0.9)) * made.dice.uniform(0.5, 1.5)
+            time.sleep(moment if pause is None else pause)
             KINDS[kind](made)
         _finish(made)
         broken = tuple(count.broken(made))

@@ -168,8 +168,11 @@ class World:
         return found
 
 
-def make(path: Path, tree: Path, seed: str) -> World:
-    """Return a new world: its cells, how each behaves, how many run at once, its cap."""
+def make(path: Path, tree: Path, seed: str, **asked: Any) -> World:
+    """Return a new world: its cells, how each behaves, how many run at once, its cap.
+
+    ``asked`` fixes what the dice would decide: ``cells``, ``parallel``, each cell's ``seconds``, ``cleanup``, ``modes``.
+    """
     dice = random.Random(seed)
     for name in ("locks", "runs", "sweeps"):
         (path / name).mkdir(parents=True)
@@ -177,10 +180,12 @@ def make(path: Path, tree: Path, seed: str) -> World:
     (path / "sweeptool").write_text(f'#!/bin/sh\nexec "{sys.executable}" -m sweeptool "$@"\n')
     (path / "sweeptool").chmod(0o755)
     world = World(path, tree, dice)
-    world.axis = [f"c{number}" for number in range(dice.randint(3, 8))]
-    world.parallel = dice.randint(1, 4)
+    cells, parallel = dice.randint(3, 8), dice.randint(1, 4)
+    world.axis = [f"c{number}" for number in range(int(asked.pop("cells", cells)))]
+    world.parallel = int(asked.pop("parallel", parallel))
     world.cap = RESERVED * dice.randint(3, 6)
-    (path / "behaviour.json").write_text(json.dumps({f"c{number}": _behaviour(dice) for number in range(16)}))
+    behaviour = {f"c{number}": {**_behaviour(dice), **asked} for number in range(16)}
+    (path / "behaviour.json").write_text(json.dumps(behaviour))
     world.note(fact="cap", usd=str(world.cap))
     world.render()
     return world
@@ -189,7 +194,7 @@ def make(path: Path, tree: Path, seed: str) -> World:
 def _behaviour(dice: random.Random) -> Mapping[str, Any]:
     failing = dice.random() < 0.35
     return {
-        "seconds": round(dice.choice((0.02, 0.1, 0.3, 0.3, 0.8)) * dice.uniform(0.5, 1.5), 3),
+        "seconds": round(dice.choice((0.02, 0.1, 0.3, 0.3, 0.8, 2.5)) * dice.uniform(0.5, 1.5), 3),
         "cleanup": round(dice.uniform(0, 0.15), 3),
         "cost": str(Decimal(dice.randint(1, 100)) / 1000),
         "unknown": dice.random() < 0.1,
