@@ -15,9 +15,10 @@ from sweeptool.report import plots
 from sweeptool.report.plots import Plot, Point
 from sweeptool.runs import Run
 from sweeptool.runs.sweeps import Sweep
+from sweeptool.states import CANCELLED, FAILED, INTERRUPTED, LOST, RUNNING, SUCCEEDED, UNKNOWN
 from sweeptool.text import printable
 
-STATES = ("succeeded", "failed", "interrupted", "lost", "cancelled", "running")
+STATES = (SUCCEEDED, FAILED, INTERRUPTED, LOST, CANCELLED, RUNNING)
 _MOST = 1000  # attempts on a timeline
 _PARAMETERS = 6  # of which each gets a picture
 _VALUES = 24  # of one parameter that fit side by side
@@ -109,7 +110,7 @@ def _timeline(runs: Sequence[Run]) -> Iterator[Plot]:
         start, end = stamps.parse(run.admitted_at), stamps.parse(run.settled_at)
         if start is None or end is None or end < start:
             continue  # still going, or the clock was set back
-        state = run.state if run.state in STATES else "unknown"
+        state = run.state if run.state in STATES else UNKNOWN
         note = f"cell {run.index} attempt {run.attempt}: {state} {run.reason or ''}"
         rows.append(
             (f"{run.index}", (start - begun) / stamps.SECOND, (end - begun) / stamps.SECOND, state, printable(note))

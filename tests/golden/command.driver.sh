@@ -516,7 +516,7 @@ main() {
   ((MAX_PARALLEL > 0)) || MAX_PARALLEL=$SWEEP_SIZE
   default_signals "${given[@]}"
   preflight
-  [[ $PART != end ]] || end_sweep
+  if [[ $PART == end ]]; then end_sweep; fi
   run_sweep "${options[@]}"
 }
 
