@@ -10,6 +10,7 @@ program is missing.
 
 from __future__ import annotations
 
+import os
 import re
 import shutil
 import sys
@@ -116,6 +117,7 @@ def _elided(before: list[str], now: list[str]) -> list[str]:
 
 def main(names: list[str]) -> None:
     """Rewrite the transcripts of pages: ``python -m tests.pages README.md recipes/*/README.md``."""
+    os.environ["PATH"] = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"  # this Python's sweeptool
     for name in names:
         page = read(Path(name))
         with tempfile.TemporaryDirectory() as directory:
