@@ -150,3 +150,8 @@ def test_null_axis_values_are_a_group_of_their_own(tmp_path):
     ]
     found = totals.by(read(tmp_path, attempts).found.runs, ["reason"])
     assert [(key, sums.runs) for key, sums in found] == [(("oom",), 1), ((None,), 2)]
+
+
+def test_an_attempt_without_an_end_has_neither_time_nor_cost(tmp_path):
+    run = read(tmp_path, [{"cell": 0, "state": "running"}]).found.runs[0]
+    assert (run.state, run.wall_seconds, run.cost, run.settled_at) == ("running", None, None, None)
