@@ -12,6 +12,9 @@ from sweeptool.analysis import Combination, Excluded, Front, Goal, Ranking
 from sweeptool.analysis.candidates import COST, Candidate
 from sweeptool.text import even, printable
 
+Table = tuple[tuple[str, ...], list[tuple[str, ...]], tuple[str, ...]]
+"""Titles, rows, and the titles of the columns of numbers."""
+
 _TITLES = {"cost": "COST_USD", "time": "WALL_SEC", "throughput": "UNITS/S"}
 
 
@@ -23,11 +26,11 @@ def ranking_lines(ranking: Ranking, n: int) -> Iterator[str]:
     if not ranking.cells:
         yield "no cell has a value to rank"
     else:
-        yield from _cells(ranking, n)
+        yield from tables.plain(*leaders(ranking, n))
     if any(one.of > 1 for one in ranking.combinations):
         yield ""
         yield f"combinations over {', '.join(['repetitions', *map(printable, ranking.over)])}"
-        yield from _combinations(ranking, n)
+        yield from tables.plain(*averages(ranking, n))
     yield from _left_out(ranking.excluded)
 
 
@@ -84,16 +87,18 @@ def written(value: Decimal, by: str) -> str:
     return f"{value:.6g}" if value else "0"
 
 
-def _cells(ranking: Ranking, n: int) -> Iterator[str]:
+def leaders(ranking: Ranking, n: int) -> Table:
+    """Return the ``n`` best cells with their ranks and values."""
     column = title(ranking.goal.by)
     best = ranking.cells[:n]
     names, rows = varied([cell for cell, _ in best])
     values = even(written(value, ranking.goal.by) for _, value in best)
     lines = [(str(place), *row, value) for place, (row, value) in enumerate(zip(rows, values, strict=True), 1)]
-    yield from tables.plain(("RANK", *names, column), lines, ("RANK", "CELL", column))
+    return ("RANK", *names, column), lines, ("RANK", "CELL", column)
 
 
-def _combinations(ranking: Ranking, n: int) -> Iterator[str]:
+def averages(ranking: Ranking, n: int) -> Table:
+    """Return the ``n`` best combinations with what their repetitions come to."""
     by, best = ranking.goal.by, ranking.combinations[:n]
     names, rows = varied([one.cell for one in best], ranking.over, repeated=False)
     lines = []
@@ -104,7 +109,7 @@ def _combinations(ranking: Ranking, n: int) -> Iterator[str]:
         interval = "-" if spread.ci95 is None else " .. ".join(written(end, by) for end in spread.ci95)
         lines.append((*row[1:], f"{spread.n} of {one.of}", mean, sd, interval))
     right = ("N", "MEAN", "SD", "95% CI")
-    yield from tables.plain((*names[1:], *right), lines, right)
+    return (*names[1:], *right), lines, right
 
 
 def _left_out(excluded: Sequence[Excluded]) -> Iterator[str]:

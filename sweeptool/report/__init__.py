@@ -2,22 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 
 import jinja2
 
 from sweeptool import __version__, analysis, layout, money, stamps, status, summary
-from sweeptool.analysis import Combination, Ranking, candidates, show
+from sweeptool.analysis import Ranking, candidates, show
 from sweeptool.analysis import where as conditions
 from sweeptool.analysis.candidates import COST, Candidate
 from sweeptool.layout import SweepDir
 from sweeptool.report import pictures
-from sweeptool.runs import Run, sweeps
+from sweeptool.runs import sweeps
 from sweeptool.runs import totals as sums
 from sweeptool.runs.sweeps import Sweep
-from sweeptool.states import LOST, RUNNING, UNKNOWN
-from sweeptool.text import counted, even, printable
+from sweeptool.states import LOST, RUNNING
+from sweeptool.text import counted, printable
 
 _SHOWN = 20  # best cells and combinations; the page has every attempt below
 
@@ -52,6 +52,7 @@ def page(
     planned = now.plan.sweep["metrics"]
     wish = analysis.goal(by or planned["best"] or COST, goal, (planned["best"], planned["goal"]))
     ranking = analysis.rank(cells, wish, conditions.parse(expression) if expression else (), over)
+    repeated = any(one.of > 1 for one in ranking.combinations)
     context = {
         "version": __version__,
         "name": now.plan.name,
@@ -60,8 +61,8 @@ def page(
         "warnings": [printable(line) for line in _warnings(sweep)],
         "by": printable(wish.by),
         "goal": wish,
-        "best": _best(ranking),
-        "combinations": _combinations(ranking),
+        "best": _table(*show.leaders(ranking, _SHOWN)),
+        "combinations": _table(*show.averages(ranking, _SHOWN)) if repeated else None,
         "over": ", ".join(["repetitions", *map(printable, ranking.over)]),
         "excluded": [(one.index, printable(one.why)) for one in ranking.excluded],
         "plots": pictures.of(sweep, cells, ranking, now.cap),
@@ -144,49 +145,23 @@ def _warnings(sweep: Sweep) -> Iterator[str]:
         yield f"… and {len(odd) - _ODD} more that 'sweeptool manifest-summary' names."
 
 
-def _best(ranking: Ranking) -> Table:
-    by, shown = ranking.goal.by, ranking.cells[:_SHOWN]
-    names, rows = show.varied([cell for cell, _ in shown])
-    values = even(show.written(value, by) for _, value in shown)
-    lines = [(str(place), *row, value) for place, (row, value) in enumerate(zip(rows, values, strict=True), 1)]
-    return _table(("RANK", *names, show.title(by)), lines, {0, 1, len(names) + 1})
-
-
-def _combinations(ranking: Ranking) -> Table | None:
-    if not any(one.of > 1 for one in ranking.combinations):
-        return None
-    shown = ranking.combinations[:_SHOWN]
-    names, rows = show.varied([one.cell for one in shown], ranking.over, repeated=False)
-    lines = [(*row[1:], *_spread(one, ranking.goal.by)) for row, one in zip(rows, shown, strict=True)]
-    last = len(names) - 1
-    return _table((*names[1:], "n", "mean", "sd", "95 % CI"), lines, set(range(last, last + 4)))
-
-
-def _spread(one: Combination, by: str) -> tuple[str, str, str, str]:
-    mean, sd = ("-" if value is None else show.written(value, by) for value in (one.spread.mean, one.spread.sd))
-    interval = "-" if one.spread.ci95 is None else " … ".join(show.written(end, by) for end in one.spread.ci95)
-    return f"{one.spread.n} of {one.of}", mean, sd, interval
-
-
 def _attempts(sweep: Sweep) -> Table:
     titles, rows = summary.attempts(sweep.found.runs)
-    right = {place for place, title in enumerate(titles) if title in summary.RIGHT}
     lines = [
         (*row, (run.run_dir or "-").rpartition("/")[2], run.detail or "")
         for row, run in zip(rows, sweep.found.runs, strict=True)
     ]
-    return _table((*titles, "RUN DIR", "DETAIL"), lines, right, list(map(_state, sweep.found.runs)))
+    return _table((*titles, "RUN DIR", "DETAIL"), lines, summary.RIGHT, list(map(pictures.style, sweep.found.runs)))
 
 
-def _state(run: Run) -> str:
-    return run.state if run.state in pictures.STATES else UNKNOWN
-
-
-def _table(titles: Sequence[str], rows: Sequence[Sequence[str]], right: set[int], states: Sequence[str] = ()) -> Table:
+def _table(
+    titles: Sequence[str], rows: Sequence[Sequence[str]], right: Collection[str], states: Sequence[str] = ()
+) -> Table:
+    """Return a table of printable text; ``right`` are the titles of the columns of numbers."""
     return Table(
         [printable(title) for title in titles],
         [[printable(cell) for cell in row] for row in rows],
-        frozenset(right),
+        frozenset(place for place, title in enumerate(titles) if title in right),
         states,
     )
 

@@ -35,6 +35,11 @@ def of(sweep: Sweep, cells: Sequence[Candidate], ranking: Ranking, cap: int | No
     yield from _timeline(sweep.found.runs)
 
 
+def style(run: Run) -> str:
+    """Return the state of a run by which the page draws it."""
+    return run.state if run.state in STATES else UNKNOWN
+
+
 def _combinations(ranking: Ranking) -> Iterator[Plot]:
     by = ranking.goal.by
     rows = []
@@ -110,7 +115,7 @@ def _timeline(runs: Sequence[Run]) -> Iterator[Plot]:
         start, end = stamps.parse(run.admitted_at), stamps.parse(run.settled_at)
         if start is None or end is None or end < start:
             continue  # still going, or the clock was set back
-        state = run.state if run.state in STATES else UNKNOWN
+        state = style(run)
         note = f"cell {run.index} attempt {run.attempt}: {state} {run.reason or ''}"
         rows.append(
             (f"{run.index}", (start - begun) / stamps.SECOND, (end - begun) / stamps.SECOND, state, printable(note))
