@@ -71,8 +71,7 @@ def settle(desk: Desk, attempt: Attempt, where: AttemptDir) -> None:
         if attempt.state != RUNNING:
             return
         found = settlement.settle(desk.frozen, desk.runner, state, attempt, job, where, desk.project)
-        stopping = bool(desk.signal or state.request)
-        again = retrying.after(desk.retry, state, attempt, found.fields, stopping=stopping)
+        again = None if desk.signal else retrying.after(desk.retry, state, attempt, found.fields)
         try:
             desk.book.record(*_events(attempt, job, found, again))
         except SweepError as error:

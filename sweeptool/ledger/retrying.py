@@ -13,12 +13,9 @@ from sweeptool.states import FAILED, INTERRUPTED, LOST
 _LOSSES = 3  # launches of one cell by one driver, where each is lost through no fault of the cell
 
 
-def after(retry: Retry, state: State, attempt: Attempt, fields: Mapping[str, Any], *, stopping: bool) -> float | None:
-    """Return the delay before the next attempt of a cell; ``fields`` are those of its ``settled`` event.
-
-    ``stopping`` says that a signal or a wish has stopped this driver.
-    """
-    if _blameless(attempt, fields, stopping=stopping):
+def after(retry: Retry, state: State, attempt: Attempt, fields: Mapping[str, Any]) -> float | None:
+    """Return the delay before the next attempt of a cell; ``fields`` are those of its ``settled`` event."""
+    if _blameless(attempt, fields):
         launches = state.launches.get(attempt.cell, 0)
         return 0 if launches < max(retry.max_attempts, _LOSSES) else None
     wanted = fields["transient"] if retry.on is None else named(fields["reason"], retry.on)
@@ -28,12 +25,12 @@ def after(retry: Retry, state: State, attempt: Attempt, fields: Mapping[str, Any
     return retry.delay
 
 
-def _blameless(attempt: Attempt, fields: Mapping[str, Any], *, stopping: bool) -> bool:
+def _blameless(attempt: Attempt, fields: Mapping[str, Any]) -> bool:
     """Say whether the cell had no part in how it ended: lost, never begun, or stopped by an earlier driver."""
     if fields["state"] == LOST or fields["reason"] in ("not_started", "collision"):
         return True
     stopped = attempt.interrupted or fields["exit_code"] is None
-    return fields["state"] == INTERRUPTED and stopped and not stopping
+    return fields["state"] == INTERRUPTED and stopped
 
 
 def named(reason: str, words: Sequence[str]) -> bool:

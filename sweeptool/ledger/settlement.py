@@ -34,7 +34,7 @@ def unstarted() -> Settlement:
         {
             "state": INTERRUPTED,
             "reason": "not_started",
-            "detail": "the driver died before the runner was called",
+            "detail": "the runner was never called",
             "exit_code": None,
             "failed": None,
             "run_dir": None,
