@@ -81,6 +81,6 @@ def _interrupt(sweep: SweepDir, say: Callable[[str], None]) -> int:
 
 def _groups(book: Book, attempt: Attempt) -> list[int]:
     where = book.where(attempt)
-    if where.exit.exists():
+    if where.ended:
         return []
     return liveness.groups(where, book.marker(attempt))

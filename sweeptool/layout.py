@@ -31,6 +31,14 @@ class AttemptDir:
         return self.path / "exit"
 
     @property
+    def ended(self) -> bool:
+        """Whether the exit status is there; an empty file is one that is just being written, or found no room."""
+        try:
+            return self.exit.stat().st_size > 0
+        except OSError:
+            return False
+
+    @property
     def stdout(self) -> Path:
         return self.path / "stdout.log"
 

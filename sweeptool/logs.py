@@ -31,7 +31,7 @@ class Output:
         """Whether nothing more will be written, be it that nobody is left to say so."""
         self.book.refresh()
         where = self.book.where(self.attempt)
-        if self.attempt.state != RUNNING or where.exit.exists():
+        if self.attempt.state != RUNNING or where.ended:
             return True
         return hold.driving(self.book.sweep) is None and liveness.over(where, self.book.marker(self.attempt))
 

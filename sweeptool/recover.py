@@ -128,7 +128,7 @@ def _runs(book: Book, attempt: Attempt) -> bool:
     where = book.where(attempt)
     if attempt.state != RUNNING:
         return False
-    if liveness.claim(where) is None and not where.exit.exists():
+    if liveness.claim(where) is None and not where.ended:
         return hold.driving(book.sweep) is not None  # it is being launched right now
     return not liveness.over(where, book.marker(attempt))
 
@@ -152,11 +152,11 @@ def _left(book: Book, attempt: Attempt, listed: Sequence[Pod] | None) -> Sequenc
     if listed is None:
         if rented.any and not rented.released:
             return [replace(base, release=pods.release(rented.id) if rented.id else ())]
-        return _without_pod(base, attempt, where.exit.exists())
+        return _without_pod(base, attempt, where.ended)
     mine = _mine(book, attempt, rented, listed)
     if mine:
         return [_pod(base, pod) for pod in mine]
-    return _without_pod(base, attempt, where.exit.exists())
+    return _without_pod(base, attempt, where.ended)
 
 
 def _mine(book: Book, attempt: Attempt, rented: Rented, listed: Sequence[Pod]) -> Sequence[Pod]:

@@ -194,6 +194,16 @@ def test_claim_that_is_none_started_nothing(attempt, text):
     assert look(attempt, MARKER) == UNSTARTED
 
 
+@pytest.mark.parametrize(("text", "over"), [(None, False), ("", False), ("0\n", True), ("137\n", True)])
+def test_exit_file_that_is_still_empty_ends_no_attempt(attempt, start, text, over):
+    process = start("sleep 60")
+    claim(attempt, process.pid)
+    if text is not None:
+        attempt.exit.write_text(text)
+    assert liveness.over(attempt, MARKER) is over
+    assert attempt.ended is over
+
+
 def test_giving_up_fails_where_a_shard_was_first(attempt):
     claim(attempt, os.getpid())
     before = attempt.start.read_bytes()

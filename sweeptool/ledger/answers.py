@@ -73,7 +73,7 @@ def _another_drives(desk: Desk) -> bool:
 
 def news(desk: Desk) -> bool:
     """Say whether something happened that the driver should ask about: a request, an adopted shard's end."""
-    return desk.book.behind() or any(desk.book.sweep.attempt(*key).exit.exists() for key in desk.adopted)
+    return desk.book.behind() or any(desk.book.sweep.attempt(*key).ended for key in desk.adopted)
 
 
 def _decided(desk: Desk, *, room: bool) -> str:

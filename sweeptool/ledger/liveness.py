@@ -107,7 +107,7 @@ def groups(attempt: AttemptDir, marker: str) -> list[int]:
 def over(attempt: AttemptDir, marker: str) -> bool:
     """Say whether an attempt that no driver watches has ended. This only looks; another host's is believed to run."""
     found = claim(attempt)
-    if attempt.exit.exists() or found is None:
+    if attempt.ended or found is None:
         return True
     if _here(found):
         return not members(found, attempt, marker)

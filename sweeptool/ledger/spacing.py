@@ -52,7 +52,7 @@ def clear(path: Path, attempt: AttemptDir, now: float) -> bool:
         stamp = _STAMP.fullmatch(found.name)
         taken = _seconds(found.name) if stamp else launched
         return int(now) > int(taken) or taken - now > _SKEW
-    return before.exit.exists() or not 0 <= now - launched < _SILENT
+    return before.ended or not 0 <= now - launched < _SILENT
 
 
 def record(path: Path, attempt: AttemptDir, now: float) -> None:

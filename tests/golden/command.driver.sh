@@ -292,10 +292,14 @@ become() {
 
 # record STATUS: write down how the runner ended; where the disk is full, as soon as there is room, or until a signal.
 record() {
-  until printf '%s\n' "$1" >"$attempt_dir/exit"; do
+  local told=0
+  until { printf '%s\n' "$1" >"$attempt_dir/exit"; } 2>/dev/null; do
+    rm -f "$attempt_dir/exit" 2>/dev/null || true # it is empty
     if ((stopped)) || [[ ! -d $attempt_dir ]]; then return; fi
+    ((told)) || say "hold    no room to write down how ${attempt_dir#"$SWEEP_DIR/"} ended"
+    told=1
     sleep 1 || true # a signal may end it
-  done 2>/dev/null
+  done
 }
 
 # launch INDEX ATTEMPT: start a shard in the background. Job control gives it its own process group
