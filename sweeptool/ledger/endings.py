@@ -23,7 +23,7 @@ _LOOK = 2.0  # seconds between two looks for the processes of an adopted attempt
 def meet(desk: Desk, attempt: Attempt) -> None:
     """Adopt an attempt of an earlier driver that still runs, settle one that does not."""
     where = desk.book.where(attempt)
-    found = liveness.DEAD if where.exit.exists() else liveness.look(where, desk.book.marker(attempt))
+    found = liveness.DEAD if where.ended else liveness.look(where, desk.book.marker(attempt))
     if found in (liveness.ALIVE, liveness.REMOTE):
         adopt(desk, attempt, found)
     else:
@@ -39,7 +39,7 @@ def adopt(desk: Desk, attempt: Attempt, found: str) -> None:
 def ended(desk: Desk, attempt: Attempt) -> None:
     """Settle an attempt whose shard ended; adopt it where only the shard was killed."""
     where = desk.book.where(attempt)
-    if not where.exit.exists() and liveness.look(where, desk.book.marker(attempt)) == liveness.ALIVE:
+    if not where.ended and liveness.look(where, desk.book.marker(attempt)) == liveness.ALIVE:
         adopt(desk, attempt, liveness.ALIVE)
     else:
         settle(desk, attempt, where)
@@ -54,7 +54,7 @@ def look_around(desk: Desk) -> None:
             del desk.adopted[key]
             continue
         where = desk.book.where(attempt)
-        if where.exit.exists() or (now - looked > _LOOK and _gone(desk, attempt, where)):
+        if where.ended or (now - looked > _LOOK and _gone(desk, attempt, where)):
             del desk.adopted[key]
             settle(desk, attempt, where)
     if not desk.whole:
@@ -93,7 +93,7 @@ def _look_at_others(desk: Desk, now: float) -> None:
         if desk.answers_for(attempt.cell) or now - since < _OTHERS:
             continue
         where = desk.book.where(attempt)
-        seen = where.exit.exists() or liveness.look(where, desk.book.marker(attempt)) in _OVER
+        seen = where.ended or liveness.look(where, desk.book.marker(attempt)) in _OVER
         desk.others[key] = (now, seen)
         if seen and over:  # its own driver has had the time in between
             settle(desk, attempt, where)
