@@ -57,7 +57,10 @@ class Verdict:
 
 
 class Runner(Protocol):
-    """One single-job runner. A new runner is one module and one line in ``runners.RUNNERS``."""
+    """One single-job runner. A new runner is one module and one line in ``runners.RUNNERS``.
+
+    One that says nothing of ``complete``, ``validation`` and ``release`` leaves all as it is.
+    """
 
     name: str
     paid: bool  # money leaves the house: the ledger is synced to disk before each launch
@@ -65,8 +68,9 @@ class Runner(Protocol):
     retry: Retry
     spaced: bool  # run dirs are named by the second: no two launches in one second
 
-    def complete(self, spec: Spec, project: Path) -> Spec:
+    def complete(self, spec: Spec, project: Path) -> Spec:  # noqa: ARG002 - for runners that need it
         """Return ``spec`` with what the runner's own files say about bounds and prices, where the spec is silent."""
+        return spec
 
     def check(self, spec: Spec, project: Path) -> Sequence[Problem]:
         """Return what this runner cannot honour in ``spec``, before anything is rendered."""
@@ -80,8 +84,9 @@ class Runner(Protocol):
     def needs(self, spec: Spec) -> Sequence[str]:
         """Return the programs that must be on PATH."""
 
-    def validation(self, spec: Spec, cells: Sequence[Cell]) -> Sequence[tuple[str, ...]]:
+    def validation(self, spec: Spec, cells: Sequence[Cell]) -> Sequence[tuple[str, ...]]:  # noqa: ARG002 - likewise
         """Return the commands that check what would be run, once, before the first launch."""
+        return ()
 
     def prepare(self, job: Mapping[str, Any], attempt: AttemptDir, project: Path) -> None:
         """Write what one attempt needs beside its logs (a concrete job config), just before its launch."""
@@ -89,5 +94,6 @@ class Runner(Protocol):
     def verdict(self, evidence: Evidence) -> Verdict:
         """Return what the attempt was, from its own evidence only."""
 
-    def release(self, evidence: Evidence, verdict: Verdict) -> Verdict:
+    def release(self, evidence: Evidence, verdict: Verdict) -> Verdict:  # noqa: ARG002 - likewise
         """Release what the attempt left behind, where that is safe; return the verdict, ``leaked`` where it is not."""
+        return verdict

@@ -11,7 +11,7 @@ from sweeptool.cells import Cell
 from sweeptool.errors import Problem
 from sweeptool.layout import AttemptDir
 from sweeptool.runners import prices, tail, words
-from sweeptool.runners.base import Evidence, Verdict
+from sweeptool.runners.base import Evidence, Runner, Verdict
 from sweeptool.spec.model import Retry, Spec
 
 _SIGNALS = (129, 130, 137, 143)
@@ -19,7 +19,7 @@ _UNSET = ("command", "image", "spot", "idle_timeout", "on_complete", "datacenter
 _REASON = re.compile(r"[a-z][a-z0-9_]{0,30}")
 
 
-class Command:
+class Command(Runner):
     """Calls ``runner.argv``; believes its exit code and its manifest, and knows nothing else about it."""
 
     name = "command"
@@ -27,9 +27,6 @@ class Command:
     failure_streak = 0
     retry = Retry(max_attempts=1, on=())
     spaced = False
-
-    def complete(self, spec: Spec, project: Path) -> Spec:  # noqa: ARG002 - the Protocol's
-        return spec
 
     def check(self, spec: Spec, project: Path) -> Sequence[Problem]:  # noqa: ARG002 - the Protocol's
         template = spec.runner.argv
@@ -57,14 +54,8 @@ class Command:
     def needs(self, spec: Spec) -> Sequence[str]:
         return [word for word in spec.runner.argv[:1] if "/" not in word and "{" not in word]
 
-    def validation(self, spec: Spec, cells: Sequence[Cell]) -> Sequence[tuple[str, ...]]:  # noqa: ARG002 - the Protocol's
-        return ()
-
     def prepare(self, job: Mapping[str, Any], attempt: AttemptDir, project: Path) -> None:
         """Do nothing: the program takes all it needs from its argv and its environment."""
-
-    def release(self, evidence: Evidence, verdict: Verdict) -> Verdict:  # noqa: ARG002 - the Protocol's
-        return verdict
 
     def verdict(self, evidence: Evidence) -> Verdict:
         code, manifest = evidence.exit_code, evidence.manifest

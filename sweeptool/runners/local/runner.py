@@ -11,7 +11,7 @@ from sweeptool.cells import Cell
 from sweeptool.errors import Problem
 from sweeptool.layout import AttemptDir
 from sweeptool.runners import prices, tail, words
-from sweeptool.runners.base import SWEEPTOOL, Evidence, Verdict
+from sweeptool.runners.base import SWEEPTOOL, Evidence, Runner, Verdict
 from sweeptool.spec.model import Point, Retry, Spec
 
 _SIGNALS = (129, 130, 137, 143)
@@ -23,7 +23,7 @@ _FAULTS = {
 _WHY = {"timeout": "stopped at its limit", "killed": "killed from outside"}
 
 
-class Local:
+class Local(Runner):
     """Runs a cell's command on this machine: GPU, region, instance type and spot are labels with a price."""
 
     name = "local"
@@ -31,9 +31,6 @@ class Local:
     failure_streak = 0
     retry = Retry(max_attempts=1, on=())
     spaced = False
-
-    def complete(self, spec: Spec, project: Path) -> Spec:  # noqa: ARG002 - the Protocol's
-        return spec
 
     def check(self, spec: Spec, project: Path) -> Sequence[Problem]:  # noqa: ARG002 - the Protocol's
         problems = []
@@ -82,14 +79,8 @@ class Local:
         }
         return sorted(word for word in firsts if "/" not in word and "{" not in word)
 
-    def validation(self, spec: Spec, cells: Sequence[Cell]) -> Sequence[tuple[str, ...]]:  # noqa: ARG002 - the Protocol's
-        return ()
-
     def prepare(self, job: Mapping[str, Any], attempt: AttemptDir, project: Path) -> None:
         """Do nothing: the run dir is made by ``local-run`` itself."""
-
-    def release(self, evidence: Evidence, verdict: Verdict) -> Verdict:  # noqa: ARG002 - the Protocol's
-        return verdict
 
     def verdict(self, evidence: Evidence) -> Verdict:
         manifest = evidence.manifest

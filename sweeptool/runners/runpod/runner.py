@@ -13,7 +13,7 @@ from sweeptool.cells import Cell
 from sweeptool.errors import Problem, SweepError
 from sweeptool.layout import AttemptDir, SweepDir
 from sweeptool.runners import prices
-from sweeptool.runners.base import ATTEMPT_DIR, SWEEP_DIR, SWEEPTOOL, Evidence, Verdict
+from sweeptool.runners.base import ATTEMPT_DIR, SWEEP_DIR, SWEEPTOOL, Evidence, Runner, Verdict
 from sweeptool.runners.runpod import gpus, jobconfig, leftovers, lint, pods, refusals, verdicts
 from sweeptool.runners.runpod import template as templates
 from sweeptool.runners.runpod.gpus import Table
@@ -24,7 +24,7 @@ from sweeptool.spec.model import Point, Retry, Settings, Spec
 PROGRAM = "runpod-deploy"
 
 
-class Runpod:
+class Runpod(Runner):
     """Rents a pod a cell. What a template shares between shards, and what it would find out too late, is refused."""
 
     name = PROGRAM
