@@ -125,6 +125,49 @@ def test_a_parameter_reaches_the_job_in_its_environment(rig: Rig) -> None:
     assert found["SWEEP_ID"].startswith("seeds-")
 
 
+NODUS = """\
+apiVersion: nodus.dev/v1
+kind: Sweep
+metadata: {name: batch-size}
+spec:
+  maxCostUSD: "0.75"
+  maxParallel: 2
+  matrix:
+    gpu: [L4, A40]
+    params: {BATCH_SIZE: ["32"]}
+  template:
+    kind: Job
+    spec:
+      image: ghcr.io/nodus/pytorch:1
+      timeout: 10m
+      command:
+        - python3
+        - -c
+        - |
+          import json, os
+          bs = int(os.environ["NODUS_PARAM_BATCH_SIZE"])
+          for number in range(4):
+              print("nodus.unit_done", json.dumps({"id": number, "ms": 5}))
+          with open(os.environ["RUN_DIR"] + "/metrics.json", "w") as file:
+              json.dump({"loss": 1 / bs}, file)
+          print(f"batch {bs}: {4 * bs} samples")
+"""
+
+
+def test_a_nodus_sweep_becomes_jobs_of_the_runner(rig: Rig) -> None:
+    (rig.project / "runpod.toml").write_text("[job]\npoll_interval_sec = 1\n")
+    (rig.project / "sweep.yaml").write_text(NODUS)
+    done = rig.run("sweeptool", "run", "sweep.yaml", "--runner", "runpod-deploy")
+    assert done.returncode == 0, done.stderr
+    state = json.loads(rig.run("sweeptool", "status", "--json").stdout)
+    assert [(cell["gpu"], cell["phase"]) for cell in state["cells"]] == [("L4", "Succeeded"), ("A40", "Succeeded")]
+    assert all(cell["unitsPerSecond"] > 0 for cell in state["cells"])
+    assert [pod["gpu"] for pod in rig.pods()] == ["NVIDIA L4", "NVIDIA A40"]
+    assert all("batch 32: 128 samples\n" in (where / "run.log").read_text() for where in run_dirs(rig))
+    assert [json.loads((where / "metrics.json").read_text()) for where in run_dirs(rig)] == [{"loss": 1 / 32}] * 2
+    assert rig.billing() == []
+
+
 def test_nothing_in_stock_fails_every_cell_after_its_attempts_at_no_cost(rig: Rig) -> None:
     rig.fault("stock-out")
     done = drive(rig)
@@ -161,7 +204,6 @@ def test_pods_killed_once_are_rented_again_and_every_attempt_is_paid_for(rig: Ri
     [
         pytest.param(signal.SIGINT, 130, id="INT"),
         pytest.param(signal.SIGTERM, 143, id="TERM"),
-        pytest.param(signal.SIGHUP, 129, id="HUP"),
     ],
 )
 @pytest.mark.parametrize(
