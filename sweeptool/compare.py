@@ -81,6 +81,7 @@ def as_json(found: Comparison) -> str:
     facts = [{"name": one.name, "a": one.a, "b": one.b, "same": one.same} for one in found.facts]
     cells = [
         {
+            "instance_type": cell.instance_type,
             "gpu": cell.gpu,
             "region": cell.region,
             "config": cell.config,
@@ -160,7 +161,7 @@ def _matched(
 
 
 def _combination(cell: Candidate) -> tuple[object, ...]:
-    return cell.config, cell.gpu, cell.region, cell.repetition, *cell.params.items()
+    return cell.config, cell.instance_type, cell.gpu, cell.region, cell.repetition, *cell.params.items()
 
 
 def _valued(cell: Candidate | None, by: str) -> Decimal | str:

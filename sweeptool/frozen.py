@@ -33,6 +33,16 @@ class Job:
         return params
 
     @property
+    def instance_type(self) -> str | None:
+        found: str | None = self.record.get("settings", {}).get("instance_type")
+        return found
+
+    @property
+    def setup(self) -> str:
+        """What beside the parameters makes two cells no repetitions of each other: all their settings, as text."""
+        return json.dumps(self.record.get("settings", {}), sort_keys=True)
+
+    @property
     def label(self) -> str:
         """What tells this cell from its siblings, for people."""
         return str(self.record["label"])

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from sweeptool import money, tables
+from sweeptool.frozen import Job
 from sweeptool.runs import Found, Run, records, totals
 from sweeptool.runs.totals import Key, Totals
 from sweeptool.text import even, printable
@@ -14,7 +15,7 @@ from sweeptool.text import even, printable
 RIGHT = ("CELL", "TRY", "REP", "N", "FAILED", "UNKNOWN", "WALL_SEC", "COST_USD")
 _RESERVED = ("n", "failed", "interrupted", "lost", "unknown_cost", "cost_usd", "wall_time_sec")
 _BLOCK = (
-    "job_name run_id failed state reason detail index cell attempt gpu region config params pod_id pod_final_state"
+    "job_name run_id failed state reason detail index cell attempt instance_type gpu region config params pod_id pod_final_state"
     " wall_time_sec gpu_price_per_hour_usd gpu_price_source estimated_cost_usd units_per_second git_sha git_dirty"
 )
 
@@ -151,22 +152,28 @@ def _run_row(run: Run) -> tuple[str, ...]:
 def attempts(runs: Sequence[Run]) -> tuple[tuple[str, ...], list[tuple[str, ...]]]:
     """Return the titles and a row for each attempt of a sweep; what no cell has is no column."""
     names = sorted({name for run in runs for name in run.params}, key=str.encode)
-    jobs = [run.job.record for run in runs if run.job]
-    asked = [key for key in ("config", "gpu", "region") if any(job[key] for job in jobs)]
-    repeated = any(job["repetition"] for job in jobs)
+    jobs = [run.job for run in runs if run.job]
+    asked = [key for key in ("config", "instance_type", "gpu", "region") if any(map(_asked(key), jobs))]
+    repeated = any(job.record["repetition"] for job in jobs)
     header = ("CELL", *(key.upper() for key in asked), *names, *(("REP",) if repeated else ()), "TRY")
     rows = []
     for run in runs:
-        job = run.job.record if run.job else None
-        varied = [str(job[key] or "-") if job else "-" for key in asked] + [run.params.get(name, "-") for name in names]
+        job = run.job
+        varied = [str(_asked(key)(job) or "-") if job else "-" for key in asked]
+        varied += [run.params.get(name, "-") for name in names]
         if repeated:
-            varied.append(str(job["repetition"]) if job else "-")
+            varied.append(str(job.record["repetition"]) if job else "-")
         rows.append(
             (str(run.index) if run.job else f"({run.index})", *varied, str(run.attempt), run.state, run.reason or "-")
         )
     amounts = zip(even(map(_seconds, runs)), even(map(_cost, runs)), strict=True)
     rows = [(*row, *pair) for row, pair in zip(rows, amounts, strict=True)]
     return (*header, "STATE", "REASON", "WALL_SEC", "COST_USD"), rows
+
+
+def _asked(key: str) -> Callable[[Job], str | None]:
+    """Return what a cell asked for by this name."""
+    return lambda job: job.instance_type if key == "instance_type" else job.record[key]
 
 
 def _group(by: Sequence[str], key: Key, sums: Totals) -> dict[str, Any]:

@@ -158,7 +158,7 @@ def _combinations(
 ) -> list[Combination]:
     groups: dict[tuple[object, ...], list[Candidate]] = {}
     for cell in cells:
-        groups.setdefault((cell.config, cell.gpu, cell.region, *_rest(cell, over).items()), []).append(cell)
+        groups.setdefault((cell.config, cell.gpu, cell.region, cell.setup, *_rest(cell, over).items()), []).append(cell)
     found = []
     for group in groups.values():
         if not any(cell.index in matched for cell in group):

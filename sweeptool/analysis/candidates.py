@@ -23,7 +23,7 @@ _UNKNOWN = {TIME: "its wall time is unknown", THROUGHPUT: "it reported no units"
 class Candidate:
     """One cell. ``values`` are dollars, seconds, units a second and metrics; ``why`` it is out, empty where it is in.
 
-    ``missing`` says of a built-in value why it is not known.
+    ``missing`` says of a built-in value why it is not known; ``setup`` tells apart what no parameter does.
     """
 
     index: int
@@ -36,6 +36,8 @@ class Candidate:
     why: str
     values: Mapping[str, Decimal]
     missing: Mapping[str, str]
+    instance_type: str | None = None
+    setup: str = ""
 
 
 def of_sweep(sweep: Sweep) -> list[Candidate]:
@@ -75,7 +77,7 @@ def of_runs(runs: Sequence[Run]) -> list[Candidate]:
 
 def label(cell: Candidate, without: Sequence[str] = ()) -> str:
     """Return what tells a cell from its siblings, for people: ``L4 eu lr=1e-3``, empty where nothing does."""
-    words = [word for word in (cell.config, cell.gpu, cell.region) if word]
+    words = [word for word in (cell.config, cell.instance_type, cell.gpu, cell.region) if word]
     return " ".join([*words, *(f"{name}={value}" for name, value in cell.params.items() if name not in without)])
 
 
@@ -94,6 +96,8 @@ def _cell(job: Job, attempts: Sequence[Run], sweep: Sweep) -> Candidate:
         why="" if done else _why(attempts),
         values=values,
         missing=missing,
+        instance_type=job.instance_type,
+        setup=job.setup,
     )
 
 

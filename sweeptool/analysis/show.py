@@ -124,7 +124,9 @@ def varied(
 ) -> tuple[list[str], list[list[str]]]:
     """Return the titles and the rows that tell these cells apart."""
     params = sorted({name for cell in cells for name in cell.params if name not in without}, key=str.encode)
-    fields = [name for name in ("config", "gpu", "region") if any(getattr(cell, name) for cell in cells)]
+    fields = [
+        name for name in ("config", "instance_type", "gpu", "region") if any(getattr(cell, name) for cell in cells)
+    ]
     repeated = repeated and any(cell.repetition for cell in cells)
     rows = []
     for cell in cells:
@@ -139,6 +141,7 @@ def _identity(cell: Candidate) -> dict[str, Any]:
         "index": cell.index,
         "id": cell.id,
         "config": cell.config,
+        "instance_type": cell.instance_type,
         "gpu": cell.gpu,
         "region": cell.region,
         "params": dict(cell.params),
@@ -150,6 +153,7 @@ def _combination(one: Combination, goal: Goal) -> dict[str, Any]:
     spread = one.spread
     return {
         "config": one.cell.config,
+        "instance_type": one.cell.instance_type,
         "gpu": one.cell.gpu,
         "region": one.cell.region,
         "params": dict(one.params),

@@ -67,6 +67,7 @@ def _record(plan: Plan, shard: Shard) -> Mapping[str, Any]:
             "env": dict(settings.env),
             "instance_type": settings.instance_type,
             "datacenter": settings.datacenter,
+            "spot": settings.spot,
             "on_complete": settings.on_complete,
             "secrets": sorted(settings.secrets),
             "placement": list(settings.placement),

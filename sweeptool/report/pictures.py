@@ -131,7 +131,7 @@ def _begun(runs: Sequence[Run]) -> int | None:
 
 
 def _fields(cells: Sequence[Candidate]) -> list[str]:
-    return [name for name in ("config", "gpu", "region") if any(getattr(cell, name) for cell in cells)]
+    return [name for name in ("config", "instance_type", "gpu", "region") if any(getattr(cell, name) for cell in cells)]
 
 
 def _of(cell: Candidate, name: str) -> str | None:

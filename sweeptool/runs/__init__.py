@@ -99,6 +99,10 @@ class Run:
         return (self.job.record["gpu"] if self.job else None) or (self.manifest.gpu_id if self.manifest else None)
 
     @property
+    def instance_type(self) -> str | None:
+        return self.job.instance_type if self.job else None
+
+    @property
     def region(self) -> str | None:
         asked = self.job.record["region"] if self.job else None
         return asked or (self.manifest.datacenter_id if self.manifest else None)

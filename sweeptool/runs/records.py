@@ -42,6 +42,7 @@ def record(run: Run) -> Record:
         "flags": list(run.flags),
         "exit_code": run.exit_code,
         "config": run.config,
+        "instance_type": run.instance_type,
         "gpu": run.gpu,
         "region": run.region,
         "repetition": job.record["repetition"] if job else None,

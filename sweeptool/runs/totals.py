@@ -40,6 +40,7 @@ FIELDS: Mapping[str, Callable[[Run], object]] = {
     "datacenter": lambda run: run.manifest and run.manifest.datacenter_id,
     "gpu": lambda run: run.gpu,
     "index": lambda run: run.index,
+    "instance_type": lambda run: run.instance_type,
     "job_name": lambda run: run.manifest and run.manifest.job_name,
     "reason": lambda run: run.reason,
     "region": lambda run: run.region,
