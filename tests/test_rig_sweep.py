@@ -27,6 +27,7 @@ max_cost_usd: 1
 cost_cap_usd: 0.05
 max_runtime: 5m
 validate: false
+retry: {delay: 1s}
 metrics: {best: {name: accuracy, goal: max}}
 matrix: {params: {seed: [41, 42, 43]}}
 """

@@ -14,7 +14,7 @@ from sweeptool.errors import Problem, SweepError
 from sweeptool.layout import AttemptDir, SweepDir
 from sweeptool.runners import prices
 from sweeptool.runners.base import ATTEMPT_DIR, SWEEP_DIR, SWEEPTOOL, Evidence, Runner, Verdict
-from sweeptool.runners.runpod import gpus, jobconfig, leftovers, lint, pods, refusals, verdicts
+from sweeptool.runners.runpod import gpus, jobconfig, leftovers, lint, pods, refusals, translate, verdicts
 from sweeptool.runners.runpod import template as templates
 from sweeptool.runners.runpod.gpus import Table
 from sweeptool.runners.runpod.template import Bounds, Template
@@ -30,7 +30,7 @@ class Runpod(Runner):
     name = PROGRAM
     paid = True
     failure_streak = 5
-    retry = Retry()
+    retry = Retry(delay=30)  # seconds; what is out of stock now is not back at once
     spaced = True
 
     def complete(self, spec: Spec, project: Path) -> Spec:
@@ -169,7 +169,7 @@ def _template(job: Mapping[str, Any], table: Table, project: Path) -> tuple[Path
     command = job["settings"]["command"]
     if not isinstance(command, str) and job.get("dialect") != "nodus":
         command = [braces.expand(word, _known(job)) for word in command]
-    return project / "-", jobconfig.from_command(job, table, command)
+    return project / "-", translate.from_command(job, table, command)
 
 
 def _known(job: Mapping[str, Any]) -> Mapping[str, str]:
