@@ -285,3 +285,34 @@ def test_two_thousand_cells_are_whole_submissions_to_slurm(cluster):
     jobs = sweep.submit("--hold")
     arrays = [sweep.run("squeue", "--noheader", f"--job={job}", "--format=%K").stdout.strip() for job in jobs]
     assert arrays == ["0-999%2500", "0-999%2500", "0-499%2500"]
+
+
+def test_scancel_of_real_runners_leaves_no_pod_rented(slurm, rig):
+    job = rig.project / "configs" / "job.yaml"
+    job.write_text(job.read_text().replace("sleep {seconds}", "sleep 3000"))
+    (rig.project / "sweep.yaml").write_text(
+        "name: pods\nrunner: runpod-deploy\nconfig: configs/job.yaml\nvalidate: false\nmax_cost_usd: 1\n"
+        "cost_cap_usd: 0.05\nmax_runtime: 5m\nmatrix: {params: {seed: [41, 42]}}\n"
+    )
+    rig.env.update(slurm | {"PATH": f"{rig.env['PATH']}:/usr/sbin"})
+    for target, name in (("bash", "driver.sh"), ("slurm", "sweep.sbatch")):
+        assert rig.run("sweeptool", "render", "sweep.yaml", f"--target={target}", "-o", name).returncode == 0
+    submitted = rig.run("bash", "sweep.sbatch")
+    assert submitted.returncode == 0, submitted.stderr
+    deadline = time.monotonic() + 60
+    while len(busy(rig)) < 2:
+        assert time.monotonic() < deadline, rig.pods()
+        time.sleep(0.2)
+    rig.run("scancel", submitted.stdout.split()[1].rstrip(":"))
+    while rig.run("squeue", "--noheader").stdout:
+        assert time.monotonic() < deadline
+        time.sleep(0.2)
+    assert [pod["deleted"] is not None for pod in rig.pods()] == [True, True]
+    found = json.loads(rig.run("sweeptool", "status", "pods", "--json").stdout)
+    assert (found["phase"], found["reason"]) == ("Suspended", "Interrupted")
+
+
+def busy(rig) -> list[Path]:
+    """Return the output of each attempt whose job has begun on its pod."""
+    logs = rig.project.glob("artifacts/sweeps/pods/cells/*/attempt-1/stdout.log")
+    return [log for log in logs if "RUNNING ssh=" in log.read_text()]
