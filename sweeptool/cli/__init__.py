@@ -57,6 +57,10 @@ def _dispatch(words: Sequence[str]) -> int:
         from sweeptool.ledger import serve
 
         return serve.main(words[1:])
+    if words[:1] == ["status"] and words[2:] == ["--final"] and "/" in words[1]:
+        from sweeptool.cli import final
+
+        return final.main(words[1])
     from sweeptool.cli import group
 
     return group.invoke(words)

@@ -69,7 +69,8 @@ def status(
 ) -> None:
     """Show phase, cells, cost and the best cell of SWEEP (default: the newest)."""
     from sweeptool import status as statuses
-    from sweeptool.status import live, show
+    from sweeptool.cli import final as finals
+    from sweeptool.status import show
 
     options.exclusive({"--watch": watch, "--json": as_json, "--check-complete": check_complete})
     if check_complete:
@@ -78,12 +79,13 @@ def status(
         context.exit(code)
     where = options.find(sweep, sweeps_dir)
     if watch:
+        from sweeptool.status import live
+
         live.watch(where, click.echo)
         return
-    found = statuses.read(where)
     if final:
-        click.echo(show.final(found))
-        context.exit(statuses.exit_code(found))
+        context.exit(finals.main(str(where.path)))
+    found = statuses.read(where)
     if as_json:
         click.echo(json.dumps(statuses.describe(found), indent=2, ensure_ascii=False))
     else:

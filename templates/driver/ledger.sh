@@ -16,7 +16,7 @@ open_ledger() {
 
 # leave_ledger: what we start has no part in the conversation, or the ledger would not notice our end.
 leave_ledger() {
-  exec {TO_LEDGER}>&- {FROM_LEDGER}<&- {NOWHERE}>&-
+  exec {TO_LEDGER}>&- {FROM_LEDGER}<&-
 }
 
 # note WORD...: report something to the ledger. There is no answer: where it died, the next question shows it.

@@ -50,7 +50,7 @@ claim() {
     ticks=${stat[START_WORD]}
   fi
   set -o noclobber
-  { printf '%s %s %s %s\n' "$BASHPID" "$ticks" "$BOOT" "$HOST" >"$attempt_dir/start"; } 2>/dev/null || return 1
+  { printf '%s %s %s %s\n' "$BASHPID" "$ticks" "$BOOT" "$HOST" >"$attempt_dir/start"; } 2>&"$NOWHERE" || return 1
   set +o noclobber
 }
 
@@ -80,13 +80,13 @@ become() {
   secrets
   export "${@:2:$1}"
   shift "$(($1 + 1))"
-  exec -- "$@"
+  exec -- "$@" {NOWHERE}>&-
 }
 
 # record STATUS: write down how the runner ended; where the disk is full, as soon as there is room, or until a signal.
 record() {
   local told=0
-  until { printf '%s\n' "$1" >"$attempt_dir/exit"; } 2>/dev/null; do
+  until { printf '%s\n' "$1" >"$attempt_dir/exit"; } 2>&"$NOWHERE"; do
     rm -f "$attempt_dir/exit" 2>/dev/null || true # it is empty
     if ((stopped)) || [[ ! -d $attempt_dir ]]; then return; fi
     ((told)) || say "hold    no room to write down how ${attempt_dir#"$SWEEP_DIR/"} ended"
