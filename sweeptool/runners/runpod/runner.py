@@ -22,6 +22,8 @@ from sweeptool.spec import braces
 from sweeptool.spec.model import Point, Retry, Settings, Spec
 
 PROGRAM = "runpod-deploy"
+_ALL = ("--all",)
+_BUT_STOCK = ("--check-local", "--scan-consumer", "--check-image-registry")
 
 
 class Runpod(Runner):
@@ -85,13 +87,18 @@ class Runpod(Runner):
         return (PROGRAM, pods.CLIENT, "ssh", "rsync")
 
     def validation(self, spec: Spec, cells: Sequence[Cell]) -> Sequence[tuple[str, ...]]:  # noqa: ARG002 - the Protocol's
-        """Return, for the first cell of each config, the making of its job config and the runner's own check of it."""
-        firsts = {cell.config: str(cell.index) for cell in reversed(cells)}
+        """Return, for the first cell of each config, the making of its job config and the runner's own check of it.
+
+        Without the stock where the datacenters are the table's: the runner's check fails if the provider lacks one.
+        """
+        firsts = {cell.config: cell for cell in reversed(cells)}
         commands: list[tuple[str, ...]] = []
-        for index in sorted(firsts.values(), key=int):
+        for cell in sorted(firsts.values(), key=lambda cell: cell.index):
+            index = str(cell.index)
+            own = cell.config is not None and cell.region is None and not cell.settings.placement
             commands.append((SWEEPTOOL, "job-config", SWEEP_DIR, index))
             config = str(SweepDir(Path(SWEEP_DIR)).rehearsal(index).config)
-            commands.append((PROGRAM, "validate", "--config", config, "--all", "--quiet"))
+            commands.append((PROGRAM, "validate", "--quiet", "--config", config, *(_ALL if own else _BUT_STOCK)))
         return commands
 
     def prepare(self, job: Mapping[str, Any], attempt: AttemptDir, project: Path) -> None:
