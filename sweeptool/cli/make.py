@@ -42,8 +42,14 @@ def plan_(*, as_json: bool, diff: str | None, sweeps_dir: Path, **values: Any) -
 
 @click.command()
 @options.spec_options
-@click.option("--target", type=click.Choice(["bash", "make", "slurm", "parallel"]), default="bash", show_default=True)
-@click.option("-o", "--output", type=click.Path(dir_okay=True, path_type=Path), help="default: stdout")
+@click.option(
+    "--target",
+    type=click.Choice(["bash", "make", "slurm", "parallel"]),
+    default="bash",
+    show_default=True,
+    help="bash: the driver; the others call it once a cell",
+)
+@click.option("-o", "--output", type=click.Path(dir_okay=True, path_type=Path), help="where to, instead of stdout")
 def render(*, target: str, output: Path | None, **values: Any) -> None:
     """Print the driver of SPEC: one bash script that runs the sweep, resumes it, and stops at the cap."""
     from sweeptool import plan, render
@@ -54,7 +60,7 @@ def render(*, target: str, output: Path | None, **values: Any) -> None:
 
 
 @click.command()
-@click.option("-o", "--output", type=click.Path(path_type=Path), help="default: stdout")
+@click.option("-o", "--output", type=click.Path(path_type=Path), help="where to, instead of stdout")
 def schema(output: Path | None) -> None:
     """Print the JSON Schema of the native form, for editors."""
     from sweeptool.spec.schema import json_schema
@@ -64,7 +70,13 @@ def schema(output: Path | None) -> None:
 
 @click.command()
 @click.argument("directory", default=".", type=click.Path(file_okay=False, path_type=Path))
-@click.option("--runner", type=click.Choice(list(RUNNERS)), default="local", show_default=True)
+@click.option(
+    "--runner",
+    type=click.Choice(list(RUNNERS)),
+    default="local",
+    show_default=True,
+    help="what runs a cell: a process here, a pod, or a program of your own",
+)
 def init(directory: Path, runner: str) -> None:
     """Write a starter spec and Makefile into DIRECTORY that run as they are."""
     from sweeptool import shell, starter
