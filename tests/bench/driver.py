@@ -12,25 +12,30 @@ from tests.bench.measure import Row, Timed, against, wall
 
 SLOTS = 8
 
-# One job: a run dir, its name on stdout, and a manifest as a runner writes it. Both sides run this very file.
+# One job: a run dir, its name on stdout, and a manifest as a runner writes it. All sides run this very file.
 RUNNER = """\
 #!/bin/sh
-mkdir "$1/$2"
-echo "RUN_DIR=$1/$2"
-sleep_for=$3
-[ -z "$sleep_for" ] || sleep "$sleep_for"
-cat <<EOF >"$1/$2/manifest.json"
-{"schema_version": "v2", "failed": false, "job_name": "cell", "run_id": "cell-$2", "pod_id": null,
+mkdir "runs/$1"
+echo "RUN_DIR=runs/$1"
+[ $# -lt 2 ] || sleep "$2"
+cat <<EOF >"runs/$1/manifest.json"
+{"schema_version": "v2", "failed": false, "job_name": "cell", "run_id": "cell-$1", "pod_id": null,
  "gpu_price_per_hour_usd": 0.36, "wall_time_sec": 0.01, "estimated_cost_usd": 0.0001, "artifacts": []}
 EOF
 """
 
-SPEC = """\
+HEAD = f"""\
 name: cells
-runner: {{kind: command, argv: [./runner, runs, "{{number}}", "{{seconds}}"], manifest: manifest.json}}
-max_parallel: {slots}
-max_cost_usd: {cap}
+max_parallel: {SLOTS}
+max_cost_usd: 1000
 cost_cap_usd: 0.01
+"""
+NO_OP = """\
+runner: {{kind: command, argv: [./runner, "{{number}}"], manifest: manifest.json}}
+matrix: {{params: {{number: [{numbers}]}}}}
+"""
+SLEEPING = """\
+runner: {{kind: command, argv: [./runner, "{{number}}", "{{seconds}}"], manifest: manifest.json}}
 matrix: {{zip: [{{number: [{numbers}], seconds: [{seconds}]}}]}}
 """
 
@@ -38,62 +43,47 @@ matrix: {{zip: [{{number: [{numbers}], seconds: [{seconds}]}}]}}
 def rows(work: Path, rounds: int) -> Iterator[Row]:
     """Yield what issue 6 asks of the driver."""
     work.mkdir(parents=True)
-    small, big, mixed = [""] * 1000, [""] * 10_000, _lengths(200)
-    yield against(
-        "driver, 1,000 no-op cells, 8 at once",
-        _ours(work, small),
-        "parallel -j8 --joblog",
-        _parallel(work, small),
-        0.7,
-        rounds,
-    )
-    yield against(
-        "driver, a cell of 10,000",
-        _each(_ours(work, big), len(big)),
-        "a cell of 1,000",
-        _each(_ours(work, small), len(small)),
-        1.25,
-        rounds,
-        "ms",
-    )
-    yield against(
-        "driver, 200 cells of 0.1 to 1.5 s, 8 at once",
-        _ours(work, mixed),
-        "xargs -P8",
-        _xargs(work, mixed),
-        1.03,
-        rounds,
-    )
+    small, big = 1000, 10_000
+    what = f"driver, {small:,} no-op cells, {SLOTS} at once"
+    yield against(what, _no_op(work, small), f"parallel -j{SLOTS} --joblog", _parallel(work, small), 0.7, rounds)
+    each, of_small = _each(_no_op(work, big), big), _each(_no_op(work, small), small)
+    yield against(f"driver, a cell of {big:,}", each, f"a cell of {small:,}", of_small, 1.25, rounds, "ms")
+    mixed = _lengths(200)
+    what = f"driver, {len(mixed)} cells of 0.2 to 2 s, {SLOTS} at once"
+    yield against(what, _sleeping(work, mixed), f"xargs -P{SLOTS}", _xargs(work, mixed), 1.03, rounds)
 
 
 def _lengths(number: int) -> list[str]:
     dice = random.Random(1)
-    return [f"{dice.uniform(0.1, 1.5):.2f}" for _ in range(number)]
+    return [f"{dice.uniform(0.2, 2):.2f}" for _ in range(number)]
 
 
 def _each(timed: Timed, number: int) -> Timed:
     return lambda: timed() / number
 
 
-def _ours(work: Path, seconds: Sequence[str]) -> Timed:
+def _no_op(work: Path, cells: int) -> Timed:
+    return lambda: _driven(work, NO_OP.format(numbers=_listed(range(cells))))
+
+
+def _sleeping(work: Path, seconds: Sequence[str]) -> Timed:
+    text = SLEEPING.format(numbers=_listed(range(len(seconds))), seconds=_listed(seconds))
+    return lambda: _driven(work, text)
+
+
+def _driven(work: Path, spec: str) -> float:
+    where = _fresh(work)
+    (where / "sweep.yaml").write_text(HEAD + spec)
+    wall(["sweeptool", "render", "sweep.yaml", "-o", "driver.sh"], where)
+    return wall(["bash", "driver.sh"], where)
+
+
+def _parallel(work: Path, cells: int) -> Timed:
     def run() -> float:
         where = _fresh(work)
-        numbers = ", ".join(str(number) for number in range(len(seconds)))
-        lengths = ", ".join(f'"{length}"' for length in seconds)
-        spec = SPEC.format(slots=SLOTS, cap=len(seconds), numbers=numbers, seconds=lengths)
-        (where / "sweep.yaml").write_text(spec)
-        wall(["sweeptool", "render", "sweep.yaml", "-o", "driver.sh"], where)
-        return wall(["bash", "driver.sh"], where)
-
-    return run
-
-
-def _parallel(work: Path, seconds: Sequence[str]) -> Timed:
-    def run() -> float:
-        where = _fresh(work)
-        (where / "args").write_text("".join(f"{number}\t{length}\n" for number, length in enumerate(seconds)))
-        argv = ["parallel", f"-j{SLOTS}", "--joblog", "joblog", "--colsep", "\t", "./runner", "runs", "{1}", "{2}"]
-        return wall([*argv, "::::", "args"], where, {"PARALLEL_HOME": str(where)})
+        (where / "args").write_text("".join(f"{number}\n" for number in range(cells)))
+        argv = ["parallel", f"-j{SLOTS}", "--joblog", "joblog", "./runner", "{}", "::::", "args"]
+        return wall(argv, where, {"PARALLEL_HOME": str(where)})
 
     return run
 
@@ -102,7 +92,7 @@ def _xargs(work: Path, seconds: Sequence[str]) -> Timed:
     def run() -> float:
         where = _fresh(work)
         (where / "args").write_text("".join(f"{number} {length}\n" for number, length in enumerate(seconds)))
-        return wall(["xargs", f"-P{SLOTS}", "-L1", "-a", "args", "./runner", "runs"], where)
+        return wall(["xargs", f"-P{SLOTS}", "-L1", "-a", "args", "./runner"], where)
 
     return run
 
@@ -117,6 +107,10 @@ def _fresh(work: Path) -> Path:
     (where / "runner").write_text(RUNNER)
     (where / "runner").chmod(0o755)
     return where
+
+
+def _listed(values: Sequence[object]) -> str:
+    return ", ".join(f'"{value}"' for value in values)
 
 
 def missing() -> list[str]:
