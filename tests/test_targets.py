@@ -366,6 +366,13 @@ def test_project_directory_of_any_name(tmp_path, target):
     assert (where / "my 'sweeps'/cells/ledger.jsonl").exists()
 
 
+def test_a_cells_environment_holds_nothing_of_the_schedulers_own_scripts(project, target):
+    here = rendered(project(), "name: cells\ncommand: 'env >env.txt'\n")
+    assert here.run(*TARGETS[target]).returncode == 0
+    names = {line.partition("=")[0] for line in lines(here, "env.txt")}
+    assert not names & {"DRIVER", "JOBS", "STOPPED", "ONLY", "PART", "CODE", "SIZE", "CHUNK", "OFFSET"}
+
+
 def test_missing_driver_is_one_line(project, target):
     here = rendered(project())
     (here.path / "driver.sh").unlink()

@@ -8,36 +8,34 @@
 # Running it again goes on with what is missing. One cell: make -f sweep.mk ID. The cells: make -f sweep.mk list.
 # From elsewhere: make -C DIR -f sweep.mk. make exits 2 where a cell failed or was left; 'make -f sweep.mk status' says.
 
-export DRIVER ?= driver.sh
-export SWEEPTOOL ?= sweeptool
 .DEFAULT_GOAL := all
 .PHONY: all list status begin
 
 all: 42-3fcu2sg5gr 42-r1-sdcxjgdw6e 43-jkitbwmb26 43-r1-jebeqmq2hx
-	@exec bash "$$DRIVER" end
+	@exec bash "$${DRIVER:-driver.sh}" end
 
 list:
-	@exec bash "$$DRIVER" list
+	@exec bash "$${DRIVER:-driver.sh}" list
 
 status:
-	@exec "$$SWEEPTOOL" status seeds
+	@exec "$${SWEEPTOOL:-sweeptool}" status seeds
 
 # Before the first cell: the checks and the spec's 'before'.
 begin:
-	@exec bash "$$DRIVER" begin
+	@exec bash "$${DRIVER:-driver.sh}" begin
 
 .PHONY: 42-3fcu2sg5gr
 42-3fcu2sg5gr: | begin
-	@exec bash "$$DRIVER" shard 0
+	@exec bash "$${DRIVER:-driver.sh}" shard 0
 
 .PHONY: 42-r1-sdcxjgdw6e
 42-r1-sdcxjgdw6e: | begin
-	@exec bash "$$DRIVER" shard 1
+	@exec bash "$${DRIVER:-driver.sh}" shard 1
 
 .PHONY: 43-jkitbwmb26
 43-jkitbwmb26: | begin
-	@exec bash "$$DRIVER" shard 2
+	@exec bash "$${DRIVER:-driver.sh}" shard 2
 
 .PHONY: 43-r1-jebeqmq2hx
 43-r1-jebeqmq2hx: | begin
-	@exec bash "$$DRIVER" shard 3
+	@exec bash "$${DRIVER:-driver.sh}" shard 3

@@ -8,36 +8,34 @@
 # Running it again goes on with what is missing. One cell: make -f sweep.mk ID. The cells: make -f sweep.mk list.
 # From elsewhere: make -C DIR -f sweep.mk. make exits 2 where a cell failed or was left; 'make -f sweep.mk status' says.
 
-export DRIVER ?= driver.sh
-export SWEEPTOOL ?= sweeptool
 .DEFAULT_GOAL := all
 .PHONY: all list status begin
 
 all: L4-1e_3-34hpyz34ba L4-a_b-43xfwyui5z A10-1e_3-d4innut4ek A10-a_b-ydfqs4olxb
-	@exec bash "$$DRIVER" end
+	@exec bash "$${DRIVER:-driver.sh}" end
 
 list:
-	@exec bash "$$DRIVER" list
+	@exec bash "$${DRIVER:-driver.sh}" list
 
 status:
-	@exec "$$SWEEPTOOL" status rates
+	@exec "$${SWEEPTOOL:-sweeptool}" status rates
 
 # Before the first cell: the checks and the spec's 'before'.
 begin:
-	@exec bash "$$DRIVER" begin
+	@exec bash "$${DRIVER:-driver.sh}" begin
 
 .PHONY: L4-1e_3-34hpyz34ba
 L4-1e_3-34hpyz34ba: | begin
-	@exec bash "$$DRIVER" shard 0
+	@exec bash "$${DRIVER:-driver.sh}" shard 0
 
 .PHONY: L4-a_b-43xfwyui5z
 L4-a_b-43xfwyui5z: | begin
-	@exec bash "$$DRIVER" shard 1
+	@exec bash "$${DRIVER:-driver.sh}" shard 1
 
 .PHONY: A10-1e_3-d4innut4ek
 A10-1e_3-d4innut4ek: | begin
-	@exec bash "$$DRIVER" shard 2
+	@exec bash "$${DRIVER:-driver.sh}" shard 2
 
 .PHONY: A10-a_b-ydfqs4olxb
 A10-a_b-ydfqs4olxb: | begin
-	@exec bash "$$DRIVER" shard 3
+	@exec bash "$${DRIVER:-driver.sh}" shard 3
