@@ -9,6 +9,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from sweeptool import shell
+from sweeptool.text import printable
 
 HOSTILE = [
     'run "A"',
@@ -69,6 +70,18 @@ def test_any_list_of_words_arrives_as_an_array(texts):
 def test_a_comment_stays_on_its_line(text):
     assert bash(f"# {shell.comment(text)}\nprintf 'here\\0'") == ["here"]
     assert len(shell.comment(text).splitlines()) <= 1
+
+
+@settings(max_examples=40, deadline=None)
+@given(st.lists(no_nul, min_size=1, max_size=20))
+@example(HOSTILE)
+@example(["\u2028x\u2029y\x85z\x0bw\x0cv\x9b", "x" * 5000])
+def test_a_line_to_copy_is_one_line_whole_and_means_the_same_in_every_locale(texts):
+    line = shell.line(["printf", r"%s\0", *texts])
+    assert len(line.splitlines()) == 1
+    assert printable(line) == line
+    for locale in ("C.UTF-8", "C"):
+        assert bash(f"export LC_ALL={locale}; {line}") == texts
 
 
 def test_a_plain_word_is_left_plain():
