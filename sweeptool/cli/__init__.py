@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import sys
 from collections.abc import Sequence
 
 OK = 0
 INTERRUPTED = 130
+_OBJECTS = 100_000  # made between two searches for cycles: a big sweep has a million objects, and cycles nearly never
 
 
 def main() -> None:
     """Run ``sweeptool`` on the process's own arguments and exit with its code."""
+    gc.set_threshold(_OBJECTS)
     _open_streams()
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):  # the same bytes under every locale
