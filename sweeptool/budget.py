@@ -26,6 +26,7 @@ class Budget:
     reserved: int
     unknown: int | None
     unpriced: int
+    oddities: tuple[str, ...] = ()  # what could not be read, a line each
 
     @property
     def left(self) -> int | None:
@@ -38,7 +39,7 @@ def of_sweep(sweep: SweepDir, cap: str | None) -> Budget:
     state = ledger.load(sweep)
     own = state.cap if state.opened_at else frozen.read(sweep.plan).max_cost
     limit = own if cap is None else amount(cap)
-    return Budget(limit, state.spent, state.reserved, state.unknown, state.unknown_attempts)
+    return Budget(limit, state.spent, state.reserved, state.unknown, state.unknown_attempts, tuple(state.oddities))
 
 
 def of_root(root: Path, cap: str | None) -> Budget:
@@ -46,14 +47,18 @@ def of_root(root: Path, cap: str | None) -> Budget:
     if cap is None:
         raise SweepError(Problem("--root needs --max-cost-usd", remedy="a tree of runs has no cap of its own"))
     spent = unpriced = 0
-    for path in walk.files(str(root), MANIFEST, []):
+    skipped: list[walk.Skipped] = []
+    oddities: list[str] = []
+    for path in walk.files(str(root), MANIFEST, skipped):
         try:
             cost = manifest.read(Path(path)).cost
-        except SweepError:
+        except SweepError as error:
             cost = None
+            oddities.append(str(error))
         spent += cost or 0
         unpriced += cost is None
-    return Budget(amount(cap), spent, 0, None if unpriced else 0, unpriced)
+    oddities += [f"{path}: {why}" for path, why in skipped]
+    return Budget(amount(cap), spent, 0, None if unpriced else 0, unpriced, tuple(oddities))
 
 
 def verdict(budget: Budget) -> int:

@@ -78,6 +78,8 @@ def test_budget_of_a_tree_counts_every_manifest_and_says_what_it_does_not_know(p
     (here.path / "runs/torn/runpod_deploy_pull_manifest.json").write_text('{"failed"')
     done = here.tool("budget", "--root", "runs", "--max-cost-usd", "1", "--json")
     assert (amounts(done), done.returncode) == (["1.00", "0.35", "0.00", None, "0.65"], 0)
+    assert done.stderr.startswith("warning: runs/torn/runpod_deploy_pull_manifest.json:1:10: is torn")
+    assert len(done.stderr.splitlines()) == 1
     line = "spent $0.35 of $1.00, reserved $0.00, 3 unknown costs not counted, $0.65 left\n"
     assert here.tool("budget", "--root", "runs", "--max-cost-usd", "1").stdout == line
     assert here.tool("budget", "--root", "runs", "--max-cost-usd", "0.35").returncode == 3

@@ -472,3 +472,27 @@ def test_status_works_inside_the_sweep_directory(project, tmp_path):
 def test_money_of_status_is_decimal_text(tmp_path):
     attempts = [{"cell": index, "state": "succeeded", "cost": "0.1"} for index in (0, 1)]
     assert status.describe(status.read(sweep(tmp_path, TWO, attempts)))["cost"]["totalUSD"] == money.text(200_000)
+
+
+ODD = '{"event": "adm\nnot json\n[1]\n'
+
+
+@pytest.mark.parametrize("command", [["status", "pair"], ["budget", "pair"]], ids=["status", "budget"])
+def test_lines_of_the_ledger_that_tell_nothing_are_named(project, tmp_path, command):
+    here = project()
+    sweep(tmp_path, TWO, ONE, lines=[ODD])
+    done = here.tool(*command)
+    assert done.returncode == 0
+    assert done.stderr.splitlines() == [
+        "warning: ledger.jsonl:5: a torn or foreign line",
+        "warning: ledger.jsonl:6: a torn or foreign line",
+        "warning: ledger.jsonl:7: not an event",
+    ]
+
+
+def test_of_very_many_odd_lines_the_first_are_named_and_the_rest_counted(project, tmp_path):
+    here = project()
+    sweep(tmp_path, TWO, ONE, lines=["garbage\n"] * 1000)
+    lines = here.tool("status").stderr.splitlines()
+    assert len(lines) == 21
+    assert lines[-1] == "warning: 980 more of that"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from sweeptool.plan.show import Old
     from sweeptool.spec.model import Spec
 
+_WARNINGS = 20  # lines at once
 _LONGEST = 64 << 20  # bytes of a spec: a device that never ends is none
 F = TypeVar("F", bound=Callable[..., Any])
 _FLAGS: tuple[tuple[str, str], ...] = (
@@ -66,8 +67,7 @@ def planned(values: dict[str, Any]) -> Plan:
     from sweeptool import plan
 
     found = plan.make(load(values), values["project_dir"])
-    for warning in found.warnings:
-        click.echo(f"warning: {warning}", err=True)
+    warn(found.warnings)
     return found
 
 
@@ -120,6 +120,15 @@ def sweeps_option(function: F) -> F:
 def sweep_argument(function: F) -> F:
     """Give a command the optional SWEEP argument and ``--sweeps-dir``."""
     return sweeps_option(click.argument("sweep", required=False)(function))
+
+
+def warn(lines: Iterable[str]) -> None:
+    """Print each line as a warning; of very many the first ones, and how many more there are."""
+    found = list(lines)
+    for line in found[:_WARNINGS]:
+        click.echo(f"warning: {line}", err=True)
+    if len(found) > _WARNINGS:
+        click.echo(f"warning: {len(found) - _WARNINGS} more of that", err=True)
 
 
 def exclusive(given: Mapping[str, object]) -> None:

@@ -86,6 +86,7 @@ def status(
     if final:
         context.exit(finals.main(str(where.path)))
     found = statuses.read(where)
+    options.warn(found.state.oddities)
     if as_json:
         click.echo(json.dumps(statuses.describe(found), indent=2, ensure_ascii=False))
     else:
@@ -101,8 +102,7 @@ def list_(sweeps_dir: Path) -> None:
     from sweeptool.status import show
 
     found, problems = statuses.every(locate.existing(sweeps_dir))
-    for problem in problems:
-        click.echo(f"warning: {problem}", err=True)
+    options.warn(map(str, problems))
     click.echo(show.table(found))
 
 
@@ -136,6 +136,7 @@ def budget(
 
     options.exclusive({"SWEEP": sweep, "--root": root})
     found = budgets.of_root(root, cap) if root is not None else budgets.of_sweep(options.find(sweep, sweeps_dir), cap)
+    options.warn(found.oddities)
     click.echo(json.dumps(budgets.describe(found), indent=2) if as_json else budgets.line(found))
     context.exit(budgets.verdict(found))
 
