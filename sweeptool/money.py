@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from decimal import ROUND_HALF_UP, Decimal, InvalidOperation
+from decimal import ROUND_CEILING, ROUND_HALF_UP, Decimal, InvalidOperation
 from functools import lru_cache
 
 MICRO = 1_000_000
@@ -68,4 +68,4 @@ def dollars(micro: int | None) -> str:
 
 def priced(per_hour: int, seconds: int | Decimal) -> int:
     """Return what ``seconds`` cost at ``per_hour`` micro-dollars an hour, rounded up to a micro-dollar."""
-    return -int(-(Decimal(per_hour) * Decimal(seconds)) // 3600)
+    return int((Decimal(per_hour) * Decimal(seconds) / 3600).to_integral_value(ROUND_CEILING))

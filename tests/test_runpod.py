@@ -224,6 +224,13 @@ def test_a_limit_alone_gives_the_cap_that_the_runner_is_told(tmp_path: Path) -> 
     assert argv(text, tmp_path)[-4:] == ("--cost-cap-usd", "1.65", "--max-runtime-minutes", "60")
 
 
+def test_a_limit_whose_price_is_no_whole_micro_dollar_gives_a_cap_that_the_runner_does_not_find_too_low(
+    tmp_path: Path,
+) -> None:
+    text = SPEC.replace("cost_cap_usd: 5\n", "").replace("60m", "10m") + "price_per_hour_usd: 0.44\n"
+    assert argv(text, tmp_path)[-4:] == ("--cost-cap-usd", "0.073334", "--max-runtime-minutes", "10")
+
+
 def test_a_cap_alone_leaves_the_time_to_the_runner(tmp_path: Path) -> None:
     assert argv(SPEC.replace("max_runtime: 60m\n", ""), tmp_path)[-2:] == ("--cost-cap-usd", "5.00")
 
