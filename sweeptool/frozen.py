@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from sweeptool import money
-from sweeptool.errors import Problem, SweepError
+from sweeptool.errors import Problem, SweepError, raise_all
 from sweeptool.layout import PLAN_MARK
 
 FORMAT = 1
@@ -104,6 +104,23 @@ def orphan(cell: str, index: int) -> Job:
         "repetition": 0,
     }
     return Job(index, cell, cell, None, None, record)
+
+
+def check_configs(plan: Frozen, project: Path) -> None:
+    """Raise SweepError for each job config that is not what it was when ``plan`` was rendered: other cells by now."""
+    changed = [
+        Problem("it was changed since the driver was rendered", source=config, remedy="render the spec again")
+        for config, digest in plan.sweep["configs"].items()
+        if hashlib.sha256(_content(project / config)).hexdigest() != digest
+    ]
+    raise_all(changed)
+
+
+def _content(path: Path) -> bytes:
+    try:
+        return path.read_bytes()
+    except OSError as error:
+        raise SweepError(Problem(f"cannot be read: {error.strerror}", source=str(path))) from error
 
 
 def _parse(text: bytes, source: str) -> Frozen:

@@ -83,6 +83,7 @@ def _open(
     sweep: SweepDir, driver: Path, pid: int, *, max_parallel: int | None, cap: str | None, only: int | None
 ) -> tuple[Desk, Hold | None]:
     plan, lines = frozen.from_driver(driver)
+    frozen.check_configs(plan, Path.cwd())
     try:
         sweep.path.mkdir(parents=True, exist_ok=True)
         held = hold.take(sweep, pid) if only is None else None

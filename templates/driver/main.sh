@@ -23,34 +23,34 @@ run_sweep() {
   trap 'on_signal TERM' TERM
   trap 'on_signal HUP' HUP
   open_ledger "$@"
-  if [[ -z $ONLY ]] && ((PENDING > 0)); then around before; fi
+  if [[ -z $only ]] && ((pending > 0)); then around before; fi
   if [[ $PART != begin ]]; then
     schedule
-    if [[ -z $ONLY ]] && ((PENDING > 0)); then around after; fi
+    if [[ -z $only ]] && ((pending > 0)); then around after; fi
   fi
-  if [[ -n $SIGNAL ]] && ((TOLD == 0)); then
-    CODE=$((128 + $(kill -l "$SIGNAL"))) # it came when all was over
+  if [[ -n $signal ]] && ((told == 0)); then
+    code=$((128 + $(kill -l "$signal"))) # it came when all was over
   fi
-  [[ -n $ONLY$PART ]] || "$SWEEPTOOL" status "$SWEEP_DIR" --final || true # the table is for people; the code is ours
-  exit "$CODE"
+  [[ -n $only$PART ]] || "$SWEEPTOOL" status "$SWEEP_DIR" --final || true # the table is for people; the code is ours
+  exit "$code"
 }
 
 # end_sweep: what follows the cells where make, Slurm or parallel ran them. Exits as a driver would have.
 end_sweep() {
-  "$SWEEPTOOL" status "$SWEEP_DIR" --final || CODE=$?
-  if after; then exit "$CODE"; fi
+  "$SWEEPTOOL" status "$SWEEP_DIR" --final || code=$?
+  if after; then exit "$code"; fi
   say "error: a command of 'after:' failed"
-  exit "$((CODE == 0 ? 1 : CODE))"
+  exit "$((code == 0 ? 1 : code))"
 }
 
 # around before|after: the spec's commands around the sweep, unless a signal stops us. One that fails before it
 # starts nothing.
 around() {
-  [[ -z $SIGNAL ]] || return 0
-  if (leave_ledger && "$1") || [[ -n $SIGNAL ]]; then return; fi
+  [[ -z $signal ]] || return 0
+  if (leave_ledger && "$1") || [[ -n $signal ]]; then return; fi
   say "error: a command of '$1:' failed"
   if [[ $1 == before ]]; then exit 2; fi
-  if ((CODE == 0)); then CODE=1; fi
+  if ((code == 0)); then code=1; fi
 }
 
 main() {
@@ -67,9 +67,9 @@ main() {
         ;;
       shard)
         count "${2:-}" shard
-        ONLY=$((10#$2))
-        ((ONLY < SWEEP_SIZE)) || die 2 "shard $ONLY: the cells are 0 to $((SWEEP_SIZE - 1))"
-        options+=(--only "$ONLY")
+        only=$((10#$2))
+        ((only < SWEEP_SIZE)) || die 2 "shard $only: the cells are 0 to $((SWEEP_SIZE - 1))"
+        options+=(--only "$only")
         shift
         ;;
       begin | end) PART=$1 ;;
@@ -78,7 +78,7 @@ main() {
           set -- "-j${2:-}" "${@:3}"
         fi
         count "${1#-j}" -j
-        MAX_PARALLEL=$((10#${1#-j}))
+        max_parallel=$((10#${1#-j}))
         ;;
       --max-cost-usd)
         (($# > 1)) || die 2 "--max-cost-usd needs an amount"
@@ -87,15 +87,15 @@ main() {
         ;;
       --project-dir)
         (($# > 1)) || die 2 "--project-dir needs a directory"
-        PROJECT_DIR=$2
+        project_dir=$2
         shift
         ;;
       *) die 2 "unknown option or command '$1'; see $0 --help" ;;
     esac
     shift
   done
-  options+=(--max-parallel "$MAX_PARALLEL")
-  ((MAX_PARALLEL > 0)) || MAX_PARALLEL=$SWEEP_SIZE
+  options+=(--max-parallel "$max_parallel")
+  ((max_parallel > 0)) || max_parallel=$SWEEP_SIZE
   default_signals "${given[@]}"
   preflight
   if [[ $PART == end ]]; then end_sweep; fi

@@ -2,14 +2,14 @@
 preflight() {
   local program file variable thing
   local -a missing=()
-  CDPATH='' cd -- "$PROJECT_DIR" 2>/dev/null || die 2 "no project directory $PROJECT_DIR"
-  for program in "$SWEEPTOOL" "${PROGRAMS[@]}"; do
+  CDPATH='' cd -- "$project_dir" 2>/dev/null || die 2 "no project directory $project_dir"
+  for program in "$SWEEPTOOL" "${programs[@]}"; do
     type -P -- "$program" >/dev/null || missing+=("program $program is not on PATH")
   done
-  for file in "${FILES[@]}"; do
+  for file in "${files[@]}"; do
     [[ -e $file ]] || missing+=("$file is not in $PWD (run this in the project directory, or use --project-dir)")
   done
-  for variable in "${VARIABLES[@]}"; do
+  for variable in "${variables[@]}"; do
     [[ -n ${!variable:-} ]] || missing+=("the environment variable $variable is not set")
   done
   if ((${#missing[@]} > 0)); then
@@ -28,11 +28,11 @@ default_signals() {
   [[ $(trap -p INT) == "trap -- '' "* && -z $again ]] || return 0
   export SWEEP_SIGNALS_RESET=1
   if env --default-signal=INT true 2>/dev/null; then
-    exec env --default-signal=INT,QUIT "$BASH" "$DRIVER" "$@"
+    exec env --default-signal=INT,QUIT "$BASH" "$driver" "$@"
   fi
   type -P python3 >/dev/null || die 2 "SIGINT is ignored here, so no pod could be released: start this in the foreground"
   exec python3 -c 'import os, signal, sys
 signal.signal(signal.SIGINT, signal.SIG_DFL)
 signal.signal(signal.SIGQUIT, signal.SIG_DFL)
-os.execvp(sys.argv[1], sys.argv[1:])' "$BASH" "$DRIVER" "$@"
+os.execvp(sys.argv[1], sys.argv[1:])' "$BASH" "$driver" "$@"
 }

@@ -7,7 +7,7 @@ launch() {
   set -m
   shard </dev/null &
   set +m
-  RUNNING[$!]="$1 $2"
+  running[$!]="$1 $2"
 }
 
 # doze: sleep until a shard ends, or the ledger or a signal wakes us.
@@ -19,14 +19,14 @@ doze() {
 reap() {
   local pid
   local -a ended=()
-  for pid in "${!RUNNING[@]}"; do
+  for pid in "${!running[@]}"; do
     kill -0 "$pid" || ended+=("$pid")
-  done 2>&"$NOWHERE"
+  done 2>&"$nowhere"
   for pid in "${ended[@]}"; do
-    wait "$pid" 2>&"$NOWHERE" || true # what counts is what the shard wrote down
+    wait "$pid" 2>&"$nowhere" || true # what counts is what the shard wrote down
     report_signal                     # first, so that what a signal ended is no failure
-    note ended "${RUNNING[$pid]}"
-    unset "RUNNING[$pid]"
+    note ended "${running[$pid]}"
+    unset "running[$pid]"
   done
 }
 
@@ -36,18 +36,18 @@ reap() {
 on_signal() {
   local now=${EPOCHREALTIME:-$SECONDS.000000}
   now=${now//[!0-9]/} # the decimal point is the locale's
-  if ((HARDNESS > 0)); then
+  if ((hardness > 0)); then
     [[ $1 != HUP ]] || return 0
-    ((now < HEARD || now - HEARD > 1000000)) || return 0
+    ((now < heard || now - heard > 1000000)) || return 0
   fi
-  HEARD=$now
-  SIGNAL=${SIGNAL:-$1}
-  HARDNESS=$((HARDNESS + 1))
-  if ((HARDNESS > 1)); then
+  heard=$now
+  signal=${signal:-$1}
+  hardness=$((hardness + 1))
+  if ((hardness > 1)); then
     stop_shards
-    say "stop    SIG$1 again: cells stopped harder: ${#RUNNING[@]}"
+    say "stop    SIG$1 again: cells stopped harder: ${#running[@]}"
   else
-    say "stop    SIG$1: launching stops; running cells asked to clean up: ${#RUNNING[@]}; once more is harder"
+    say "stop    SIG$1: launching stops; running cells asked to clean up: ${#running[@]}; once more is harder"
   fi
 }
 
@@ -55,29 +55,29 @@ on_signal() {
 # once: a second INT would interrupt the runner's own clean-up, and its pod would bill on.
 stop_shards() {
   local -a signals=(INT TERM KILL)
-  local group sent wanted=$HARDNESS
-  if ((wanted < CANCELLED)); then wanted=$CANCELLED; fi
+  local group sent wanted=$hardness
+  if ((wanted < cancelled)); then wanted=$cancelled; fi
   if ((wanted > ${#signals[@]})); then wanted=${#signals[@]}; fi
-  for group in "${!RUNNING[@]}" "${ADOPTED[@]}"; do
-    sent=${STOPPED[group]:-0}
+  for group in "${!running[@]}" "${adopted[@]}"; do
+    sent=${asked[group]:-0}
     ((sent < wanted)) || continue
     kill -s "${signals[sent]}" -- "-$group" 2>/dev/null || true # it may have ended
-    STOPPED[group]=$((sent + 1))
+    asked[group]=$((sent + 1))
   done
 }
 
 # report_signal: let the ledger know that a signal stopped us. Its answer: the groups of runners that lost their shard.
 report_signal() {
-  ((HARDNESS > TOLD)) || return 0
-  TOLD=$HARDNESS
-  ask signal "$SIGNAL"
+  ((hardness > told)) || return 0
+  told=$hardness
+  ask signal "$signal"
   adopt
 }
 
 # adopt: take the process groups that the ledger has just named.
 adopt() {
   # shellcheck disable=SC2206 # numbers
-  [[ $REPLY != stop ]] || ADOPTED=($WORD $REST)
+  [[ $reply != stop ]] || adopted=($word $rest)
 }
 
 # schedule: at most MAX_PARALLEL shards at once, each launch admitted by the ledger. Sets the exit code.
@@ -85,33 +85,33 @@ schedule() {
   while true; do
     reap
     report_signal
-    ((HARDNESS + CANCELLED == 0)) || stop_shards # also those that were being launched when the signal came
-    if ((${#RUNNING[@]} < MAX_PARALLEL)); then
+    ((hardness + cancelled == 0)) || stop_shards # also those that were being launched when the signal came
+    if ((${#running[@]} < max_parallel)); then
       ask next
-    elif [[ $REPLY == launch ]]; then
-      REPLY='wait' # that launch took the last slot: nothing to ask before something happens
+    elif [[ $reply == launch ]]; then
+      reply='wait' # that launch took the last slot: nothing to ask before something happens
     else
       ask watch
     fi
-    case $REPLY in
+    case $reply in
       launch)
-        CANCELLED=0 # taken back, or nothing would be launched
-        if ((HARDNESS == 0)); then
-          launch "$WORD" "$REST"
+        cancelled=0 # taken back, or nothing would be launched
+        if ((hardness == 0)); then
+          launch "$word" "$rest"
         else
-          note ended "$WORD" "$REST" # before it began
+          note ended "$word" "$rest" # before it began
         fi
         ;;
       stop)
-        CANCELLED=1
+        cancelled=1
         adopt
         ;;
       end)
-        if ((${#RUNNING[@]} == 0)); then break; fi
+        if ((${#running[@]} == 0)); then break; fi
         doze
         ;;
       *) doze ;;
     esac
   done
-  CODE=$WORD
+  code=$word
 }

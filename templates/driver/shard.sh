@@ -1,12 +1,12 @@
 # find_cell INDEX: set id, params and own (a command_N and its words) to what the cell's line says.
 find_cell() {
-  local at=${CELL_AT[$1]} end=${CELL_AT[$1 + 1]}
-  id=${CELL_WORDS[at]}
-  while [[ ${CELL_WORDS[++at]} != -- ]]; do
-    params+=("${CELL_WORDS[at]}")
+  local at=${cell_at[$1]} end=${cell_at[$1 + 1]}
+  id=${cell_words[at]}
+  while [[ ${cell_words[++at]} != -- ]]; do
+    params+=("${cell_words[at]}")
   done
   while ((++at < end)); do
-    own+=("${CELL_WORDS[at]}")
+    own+=("${cell_words[at]}")
   done
 }
 
@@ -34,23 +34,23 @@ compose() {
 find_start() {
   local stat
   local -a words after
-  if [[ $BOOT == - ]]; then return; fi
+  if [[ $boot == - ]]; then return; fi
   read -r stat <"/proc/$$/stat"
   read -r -a words <<<"$stat"
   read -r -a after <<<"${stat##*) }"
-  START_WORD=$((${#words[@]} - ${#after[@]} + 19))
+  start_word=$((${#words[@]} - ${#after[@]} + 19))
 }
 
 # claim: make this attempt ours. Fails where a later driver has given it up, so no cell runs twice.
 claim() {
   local ticks=-
   local -a stat
-  if [[ $BOOT != - ]]; then
+  if [[ $boot != - ]]; then
     read -r -a stat <"/proc/$BASHPID/stat"
-    ticks=${stat[START_WORD]}
+    ticks=${stat[start_word]}
   fi
   set -o noclobber
-  { printf '%s %s %s %s\n' "$BASHPID" "$ticks" "$BOOT" "$HOST" >"$attempt_dir/start"; } 2>&"$NOWHERE" || return 1
+  { printf '%s %s %s %s\n' "$BASHPID" "$ticks" "$boot" "$host" >"$attempt_dir/start"; } 2>&"$nowhere" || return 1
   set +o noclobber
 }
 
@@ -80,13 +80,13 @@ become() {
   secrets
   export "${@:2:$1}"
   shift "$(($1 + 1))"
-  exec -- "$@" {NOWHERE}>&-
+  exec -- "$@" {nowhere}>&-
 }
 
 # record STATUS: write down how the runner ended; where the disk is full, as soon as there is room, or until a signal.
 record() {
   local told=0
-  until { printf '%s\n' "$1" >"$attempt_dir/exit"; } 2>&"$NOWHERE"; do
+  until { printf '%s\n' "$1" >"$attempt_dir/exit"; } 2>&"$nowhere"; do
     rm -f "$attempt_dir/exit" 2>/dev/null || true # it is empty
     if ((stopped)) || [[ ! -d $attempt_dir ]]; then return; fi
     ((told)) || say "hold    no room to write down how ${attempt_dir#"$SWEEP_DIR/"} ended"

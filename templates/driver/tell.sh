@@ -16,12 +16,12 @@ usage() {
   local line
   while IFS= read -r line; do
     case $line in
-      '#!'*) ;;
+      '#!'* | 'trap '*) ;;
       '#'*)
         line=${line#\#}
         printf '%s\n' "${line# }"
         ;;
       *) break ;;
     esac
-  done <"$DRIVER"
+  done <"$driver"
 }

@@ -273,10 +273,11 @@ two() {
     soon test -e began
     if [[ $name == INT ]]; then
       kill -INT -- "-$DRIVER"
+      sleep 0.3
     else
       kill -TERM "$DRIVER"
-      touch go # it is the user's own command, and ends as it likes
     fi
+    touch go # it is the user's own command, and ends as it likes: a shell misses a SIGINT whose child just ended
     ended
     [ "$code" -eq $((128 + $(kill -l "$name"))) ]
   done

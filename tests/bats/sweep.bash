@@ -15,6 +15,8 @@ setup() {
 }
 
 teardown() {
+  local disk=$BATS_TEST_TMPDIR/project/artifacts/sweeps
+  ! mountpoint -q "$disk" || umount -l "$disk"
   soon nothing_left && return
   local left
   left=$(leftovers)

@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+trap 'exit 2' EXIT # this file was cut short, unless it is taken back below
 # rates: 4 cells through the runner local, at most 2 at a time, at most $1.00.
 #
 # Made by sweeptool 0.1.0 from sweep.yaml (sha256 3ea8890d752b800e84bf501319c7df379de0f9764ff71d48b34ef92c3f0bfd99). To make it again:
@@ -41,10 +42,10 @@ trap cut_short EXIT
 
 SWEEP_NAME=rates
 SWEEP_SIZE=4
-MAX_PARALLEL=2 # 0: all at once
-PROGRAMS=(python3)
-FILES=()
-VARIABLES=(HF_TOKEN) # secrets, which stay in the environment
+max_parallel=2 # 0: all at once
+programs=(python3)
+files=()
+variables=(HF_TOKEN) # secrets, which stay in the environment
 
 # before, after: the spec's commands around the sweep.
 before() {
@@ -69,11 +70,11 @@ command_0() {
 
 # cell ID NAME=VALUE... -- COMMAND_N WORD...: one cell, its parameters and its command line. Plain words in one
 # array, since bash copies at every launch what it knows: functions would be five times as much.
-CELL_WORDS=()
-CELL_AT=() # where each cell's words begin
+cell_words=()
+cell_at=() # where each cell's words begin
 cell() {
-  CELL_AT+=("${#CELL_WORDS[@]}")
-  CELL_WORDS+=("$@")
+  cell_at+=("${#cell_words[@]}")
+  cell_words+=("$@")
 }
 
 # 0 L4 lr=1e-3
@@ -84,28 +85,28 @@ cell L4-a_b-43xfwyui5z 'lr=a b' -- command_0 L4 0.43 rates-1 'lr=a b' 'a b' 'it'
 cell A10-1e_3-d4innut4ek lr=1e-3 -- command_0 A10 0.52 rates-2 lr=1e-3 1e-3 'it'\''s 1e-3'
 # 3 A10 lr=a b
 cell A10-a_b-ydfqs4olxb 'lr=a b' -- command_0 A10 0.52 rates-3 'lr=a b' 'a b' 'it'\''s a b'
-CELL_AT+=("${#CELL_WORDS[@]}")
+cell_at+=("${#cell_words[@]}")
 
 # ---- from here on every driver is the same ---------------------------------------------------------------
 
 SWEEPTOOL=${SWEEPTOOL:-sweeptool}
-PROJECT_DIR=${SWEEP_PROJECT_DIR:-.}
+project_dir=${SWEEP_PROJECT_DIR:-.}
 SWEEP_DIR=${SWEEPTOOL_SWEEPS_DIR:-artifacts/sweeps}/$SWEEP_NAME
-DRIVER=${BASH_SOURCE[0]}
-[[ $DRIVER == /* ]] || DRIVER=$PWD/$DRIVER
+driver=${BASH_SOURCE[0]}
+[[ $driver == /* ]] || driver=$PWD/$driver
 
-ONLY=''       # the one cell to run; empty: the whole sweep
+only=''       # the one cell to run; empty: the whole sweep
 PART=''       # begin or end: just what stands before or after the cells
-RUNNING=()    # process id of a shard -> "INDEX ATTEMPT"
-ADOPTED=()    # process groups of runners whose shard is gone
-STOPPED=()    # process group of either -> how hard it was stopped already
-SIGNAL=''     # the first signal that stopped us
-HEARD=0       # when the last one came
-HARDNESS=0    # how many signals came
-TOLD=0        # how many of them the ledger knows of
-CANCELLED=0   # 1: somebody cancelled the sweep
-LEDGER_DIED=0 # 1: nobody answers any more
-CODE=0        # what this driver exits with
+running=()    # process id of a shard -> "INDEX ATTEMPT"
+adopted=()    # process groups of runners whose shard is gone
+asked=()      # process group of either -> how hard it was stopped already
+signal=''     # the first signal that stopped us
+heard=0       # when the last one came
+hardness=0    # how many signals came
+told=0        # how many of them the ledger knows of
+cancelled=0   # 1: somebody cancelled the sweep
+ledger_died=0 # 1: nobody answers any more
+code=0        # what this driver exits with
 
 # say TEXT...: one line for people, on stderr. A terminal that is gone is no reason to stop.
 say() {
@@ -125,28 +126,28 @@ usage() {
   local line
   while IFS= read -r line; do
     case $line in
-      '#!'*) ;;
+      '#!'* | 'trap '*) ;;
       '#'*)
         line=${line#\#}
         printf '%s\n' "${line# }"
         ;;
       *) break ;;
     esac
-  done <"$DRIVER"
+  done <"$driver"
 }
 
 # preflight: name everything that is missing, at once, before anything is started.
 preflight() {
   local program file variable thing
   local -a missing=()
-  CDPATH='' cd -- "$PROJECT_DIR" 2>/dev/null || die 2 "no project directory $PROJECT_DIR"
-  for program in "$SWEEPTOOL" "${PROGRAMS[@]}"; do
+  CDPATH='' cd -- "$project_dir" 2>/dev/null || die 2 "no project directory $project_dir"
+  for program in "$SWEEPTOOL" "${programs[@]}"; do
     type -P -- "$program" >/dev/null || missing+=("program $program is not on PATH")
   done
-  for file in "${FILES[@]}"; do
+  for file in "${files[@]}"; do
     [[ -e $file ]] || missing+=("$file is not in $PWD (run this in the project directory, or use --project-dir)")
   done
-  for variable in "${VARIABLES[@]}"; do
+  for variable in "${variables[@]}"; do
     [[ -n ${!variable:-} ]] || missing+=("the environment variable $variable is not set")
   done
   if ((${#missing[@]} > 0)); then
@@ -165,58 +166,58 @@ default_signals() {
   [[ $(trap -p INT) == "trap -- '' "* && -z $again ]] || return 0
   export SWEEP_SIGNALS_RESET=1
   if env --default-signal=INT true 2>/dev/null; then
-    exec env --default-signal=INT,QUIT "$BASH" "$DRIVER" "$@"
+    exec env --default-signal=INT,QUIT "$BASH" "$driver" "$@"
   fi
   type -P python3 >/dev/null || die 2 "SIGINT is ignored here, so no pod could be released: start this in the foreground"
   exec python3 -c 'import os, signal, sys
 signal.signal(signal.SIGINT, signal.SIG_DFL)
 signal.signal(signal.SIGQUIT, signal.SIG_DFL)
-os.execvp(sys.argv[1], sys.argv[1:])' "$BASH" "$DRIVER" "$@"
+os.execvp(sys.argv[1], sys.argv[1:])' "$BASH" "$driver" "$@"
 }
 
 # open_ledger [OPTION...]: start the ledger, which owns the money and the records, and wait until it is ready. Sets
 # TO_LEDGER, FROM_LEDGER and NOWHERE (/dev/null, opened once), SWEEP_ID, HOST, BOOT (- where nothing tells boots
 # apart), START_WORD, and PENDING, the number of cells that still have to run.
 open_ledger() {
-  local -a options=(--driver "$DRIVER" --pid "$$" "$@")
+  local -a options=(--driver "$driver" --pid "$$" "$@")
   local from to
   set -m # a process group of its own: a Ctrl-C for this driver must not end it
-  coproc LEDGER { exec "$SWEEPTOOL" ledger "$SWEEP_DIR" "${options[@]}"; }
+  coproc ledger { exec "$SWEEPTOOL" ledger "$SWEEP_DIR" "${options[@]}"; }
   set +m
-  from=${LEDGER[0]} to=${LEDGER[1]} # bash forgets the array when the coprocess ends; we need to notice
-  exec {FROM_LEDGER}<&"$from" {TO_LEDGER}>&"$to" {from}<&- {to}>&- {NOWHERE}>/dev/null
-  read -r -u "$FROM_LEDGER" REPLY SWEEP_ID HOST BOOT PENDING || die 70 "the ledger did not start"
-  [[ $REPLY == ready ]] || exit "${SWEEP_ID:-70}" # it has said why; in the id's place is the exit code
+  from=${ledger[0]} to=${ledger[1]} # bash forgets the array when the coprocess ends; we need to notice
+  exec {from_ledger}<&"$from" {to_ledger}>&"$to" {from}<&- {to}>&- {nowhere}>/dev/null
+  read -r -u "$from_ledger" reply SWEEP_ID host boot pending || die 70 "the ledger did not start"
+  [[ $reply == ready ]] || exit "${SWEEP_ID:-70}" # it has said why; in the id's place is the exit code
   find_start
 }
 
 # leave_ledger: what we start has no part in the conversation, or the ledger would not notice our end.
 leave_ledger() {
-  exec {TO_LEDGER}>&- {FROM_LEDGER}<&-
+  exec {to_ledger}>&- {from_ledger}<&-
 }
 
 # note WORD...: report something to the ledger. There is no answer: where it died, the next question shows it.
 note() {
-  printf '%s\n' "$*" 1>&"$TO_LEDGER" 2>&"$NOWHERE" || true
+  printf '%s\n' "$*" 1>&"$to_ledger" 2>&"$nowhere" || true
 }
 
-# ask WORD...: put a question to the ledger. Its answer: the verb in REPLY, the rest in WORD and REST.
+# ask WORD...: put a question to the ledger. Its answer: the verb in reply, the rest in word and rest.
 ask() {
   note "$@"
-  if read -r -u "$FROM_LEDGER" REPLY WORD REST; then return; fi
-  ((LEDGER_DIED)) || say "error: the ledger died; nothing more is launched, what runs is waited for. Run this again to go on."
-  LEDGER_DIED=1 REPLY=end WORD=70 REST=''
+  if read -r -u "$from_ledger" reply word rest; then return; fi
+  ((ledger_died)) || say "error: the ledger died; nothing more is launched, what runs is waited for. Run this again to go on."
+  ledger_died=1 reply=end word=70 rest=''
 }
 
 # find_cell INDEX: set id, params and own (a command_N and its words) to what the cell's line says.
 find_cell() {
-  local at=${CELL_AT[$1]} end=${CELL_AT[$1 + 1]}
-  id=${CELL_WORDS[at]}
-  while [[ ${CELL_WORDS[++at]} != -- ]]; do
-    params+=("${CELL_WORDS[at]}")
+  local at=${cell_at[$1]} end=${cell_at[$1 + 1]}
+  id=${cell_words[at]}
+  while [[ ${cell_words[++at]} != -- ]]; do
+    params+=("${cell_words[at]}")
   done
   while ((++at < end)); do
-    own+=("${CELL_WORDS[at]}")
+    own+=("${cell_words[at]}")
   done
 }
 
@@ -244,23 +245,23 @@ compose() {
 find_start() {
   local stat
   local -a words after
-  if [[ $BOOT == - ]]; then return; fi
+  if [[ $boot == - ]]; then return; fi
   read -r stat <"/proc/$$/stat"
   read -r -a words <<<"$stat"
   read -r -a after <<<"${stat##*) }"
-  START_WORD=$((${#words[@]} - ${#after[@]} + 19))
+  start_word=$((${#words[@]} - ${#after[@]} + 19))
 }
 
 # claim: make this attempt ours. Fails where a later driver has given it up, so no cell runs twice.
 claim() {
   local ticks=-
   local -a stat
-  if [[ $BOOT != - ]]; then
+  if [[ $boot != - ]]; then
     read -r -a stat <"/proc/$BASHPID/stat"
-    ticks=${stat[START_WORD]}
+    ticks=${stat[start_word]}
   fi
   set -o noclobber
-  { printf '%s %s %s %s\n' "$BASHPID" "$ticks" "$BOOT" "$HOST" >"$attempt_dir/start"; } 2>&"$NOWHERE" || return 1
+  { printf '%s %s %s %s\n' "$BASHPID" "$ticks" "$boot" "$host" >"$attempt_dir/start"; } 2>&"$nowhere" || return 1
   set +o noclobber
 }
 
@@ -290,13 +291,13 @@ become() {
   secrets
   export "${@:2:$1}"
   shift "$(($1 + 1))"
-  exec -- "$@" {NOWHERE}>&-
+  exec -- "$@" {nowhere}>&-
 }
 
 # record STATUS: write down how the runner ended; where the disk is full, as soon as there is room, or until a signal.
 record() {
   local told=0
-  until { printf '%s\n' "$1" >"$attempt_dir/exit"; } 2>&"$NOWHERE"; do
+  until { printf '%s\n' "$1" >"$attempt_dir/exit"; } 2>&"$nowhere"; do
     rm -f "$attempt_dir/exit" 2>/dev/null || true # it is empty
     if ((stopped)) || [[ ! -d $attempt_dir ]]; then return; fi
     ((told)) || say "hold    no room to write down how ${attempt_dir#"$SWEEP_DIR/"} ended"
@@ -314,7 +315,7 @@ launch() {
   set -m
   shard </dev/null &
   set +m
-  RUNNING[$!]="$1 $2"
+  running[$!]="$1 $2"
 }
 
 # doze: sleep until a shard ends, or the ledger or a signal wakes us.
@@ -326,14 +327,14 @@ doze() {
 reap() {
   local pid
   local -a ended=()
-  for pid in "${!RUNNING[@]}"; do
+  for pid in "${!running[@]}"; do
     kill -0 "$pid" || ended+=("$pid")
-  done 2>&"$NOWHERE"
+  done 2>&"$nowhere"
   for pid in "${ended[@]}"; do
-    wait "$pid" 2>&"$NOWHERE" || true # what counts is what the shard wrote down
+    wait "$pid" 2>&"$nowhere" || true # what counts is what the shard wrote down
     report_signal                     # first, so that what a signal ended is no failure
-    note ended "${RUNNING[$pid]}"
-    unset "RUNNING[$pid]"
+    note ended "${running[$pid]}"
+    unset "running[$pid]"
   done
 }
 
@@ -343,18 +344,18 @@ reap() {
 on_signal() {
   local now=${EPOCHREALTIME:-$SECONDS.000000}
   now=${now//[!0-9]/} # the decimal point is the locale's
-  if ((HARDNESS > 0)); then
+  if ((hardness > 0)); then
     [[ $1 != HUP ]] || return 0
-    ((now < HEARD || now - HEARD > 1000000)) || return 0
+    ((now < heard || now - heard > 1000000)) || return 0
   fi
-  HEARD=$now
-  SIGNAL=${SIGNAL:-$1}
-  HARDNESS=$((HARDNESS + 1))
-  if ((HARDNESS > 1)); then
+  heard=$now
+  signal=${signal:-$1}
+  hardness=$((hardness + 1))
+  if ((hardness > 1)); then
     stop_shards
-    say "stop    SIG$1 again: cells stopped harder: ${#RUNNING[@]}"
+    say "stop    SIG$1 again: cells stopped harder: ${#running[@]}"
   else
-    say "stop    SIG$1: launching stops; running cells asked to clean up: ${#RUNNING[@]}; once more is harder"
+    say "stop    SIG$1: launching stops; running cells asked to clean up: ${#running[@]}; once more is harder"
   fi
 }
 
@@ -362,29 +363,29 @@ on_signal() {
 # once: a second INT would interrupt the runner's own clean-up, and its pod would bill on.
 stop_shards() {
   local -a signals=(INT TERM KILL)
-  local group sent wanted=$HARDNESS
-  if ((wanted < CANCELLED)); then wanted=$CANCELLED; fi
+  local group sent wanted=$hardness
+  if ((wanted < cancelled)); then wanted=$cancelled; fi
   if ((wanted > ${#signals[@]})); then wanted=${#signals[@]}; fi
-  for group in "${!RUNNING[@]}" "${ADOPTED[@]}"; do
-    sent=${STOPPED[group]:-0}
+  for group in "${!running[@]}" "${adopted[@]}"; do
+    sent=${asked[group]:-0}
     ((sent < wanted)) || continue
     kill -s "${signals[sent]}" -- "-$group" 2>/dev/null || true # it may have ended
-    STOPPED[group]=$((sent + 1))
+    asked[group]=$((sent + 1))
   done
 }
 
 # report_signal: let the ledger know that a signal stopped us. Its answer: the groups of runners that lost their shard.
 report_signal() {
-  ((HARDNESS > TOLD)) || return 0
-  TOLD=$HARDNESS
-  ask signal "$SIGNAL"
+  ((hardness > told)) || return 0
+  told=$hardness
+  ask signal "$signal"
   adopt
 }
 
 # adopt: take the process groups that the ledger has just named.
 adopt() {
   # shellcheck disable=SC2206 # numbers
-  [[ $REPLY != stop ]] || ADOPTED=($WORD $REST)
+  [[ $reply != stop ]] || adopted=($word $rest)
 }
 
 # schedule: at most MAX_PARALLEL shards at once, each launch admitted by the ledger. Sets the exit code.
@@ -392,35 +393,35 @@ schedule() {
   while true; do
     reap
     report_signal
-    ((HARDNESS + CANCELLED == 0)) || stop_shards # also those that were being launched when the signal came
-    if ((${#RUNNING[@]} < MAX_PARALLEL)); then
+    ((hardness + cancelled == 0)) || stop_shards # also those that were being launched when the signal came
+    if ((${#running[@]} < max_parallel)); then
       ask next
-    elif [[ $REPLY == launch ]]; then
-      REPLY='wait' # that launch took the last slot: nothing to ask before something happens
+    elif [[ $reply == launch ]]; then
+      reply='wait' # that launch took the last slot: nothing to ask before something happens
     else
       ask watch
     fi
-    case $REPLY in
+    case $reply in
       launch)
-        CANCELLED=0 # taken back, or nothing would be launched
-        if ((HARDNESS == 0)); then
-          launch "$WORD" "$REST"
+        cancelled=0 # taken back, or nothing would be launched
+        if ((hardness == 0)); then
+          launch "$word" "$rest"
         else
-          note ended "$WORD" "$REST" # before it began
+          note ended "$word" "$rest" # before it began
         fi
         ;;
       stop)
-        CANCELLED=1
+        cancelled=1
         adopt
         ;;
       end)
-        if ((${#RUNNING[@]} == 0)); then break; fi
+        if ((${#running[@]} == 0)); then break; fi
         doze
         ;;
       *) doze ;;
     esac
   done
-  CODE=$WORD
+  code=$word
 }
 
 # list_cells: one line a cell: index, id, name, parameters.
@@ -448,34 +449,34 @@ run_sweep() {
   trap 'on_signal TERM' TERM
   trap 'on_signal HUP' HUP
   open_ledger "$@"
-  if [[ -z $ONLY ]] && ((PENDING > 0)); then around before; fi
+  if [[ -z $only ]] && ((pending > 0)); then around before; fi
   if [[ $PART != begin ]]; then
     schedule
-    if [[ -z $ONLY ]] && ((PENDING > 0)); then around after; fi
+    if [[ -z $only ]] && ((pending > 0)); then around after; fi
   fi
-  if [[ -n $SIGNAL ]] && ((TOLD == 0)); then
-    CODE=$((128 + $(kill -l "$SIGNAL"))) # it came when all was over
+  if [[ -n $signal ]] && ((told == 0)); then
+    code=$((128 + $(kill -l "$signal"))) # it came when all was over
   fi
-  [[ -n $ONLY$PART ]] || "$SWEEPTOOL" status "$SWEEP_DIR" --final || true # the table is for people; the code is ours
-  exit "$CODE"
+  [[ -n $only$PART ]] || "$SWEEPTOOL" status "$SWEEP_DIR" --final || true # the table is for people; the code is ours
+  exit "$code"
 }
 
 # end_sweep: what follows the cells where make, Slurm or parallel ran them. Exits as a driver would have.
 end_sweep() {
-  "$SWEEPTOOL" status "$SWEEP_DIR" --final || CODE=$?
-  if after; then exit "$CODE"; fi
+  "$SWEEPTOOL" status "$SWEEP_DIR" --final || code=$?
+  if after; then exit "$code"; fi
   say "error: a command of 'after:' failed"
-  exit "$((CODE == 0 ? 1 : CODE))"
+  exit "$((code == 0 ? 1 : code))"
 }
 
 # around before|after: the spec's commands around the sweep, unless a signal stops us. One that fails before it
 # starts nothing.
 around() {
-  [[ -z $SIGNAL ]] || return 0
-  if (leave_ledger && "$1") || [[ -n $SIGNAL ]]; then return; fi
+  [[ -z $signal ]] || return 0
+  if (leave_ledger && "$1") || [[ -n $signal ]]; then return; fi
   say "error: a command of '$1:' failed"
   if [[ $1 == before ]]; then exit 2; fi
-  if ((CODE == 0)); then CODE=1; fi
+  if ((code == 0)); then code=1; fi
 }
 
 main() {
@@ -492,9 +493,9 @@ main() {
         ;;
       shard)
         count "${2:-}" shard
-        ONLY=$((10#$2))
-        ((ONLY < SWEEP_SIZE)) || die 2 "shard $ONLY: the cells are 0 to $((SWEEP_SIZE - 1))"
-        options+=(--only "$ONLY")
+        only=$((10#$2))
+        ((only < SWEEP_SIZE)) || die 2 "shard $only: the cells are 0 to $((SWEEP_SIZE - 1))"
+        options+=(--only "$only")
         shift
         ;;
       begin | end) PART=$1 ;;
@@ -503,7 +504,7 @@ main() {
           set -- "-j${2:-}" "${@:3}"
         fi
         count "${1#-j}" -j
-        MAX_PARALLEL=$((10#${1#-j}))
+        max_parallel=$((10#${1#-j}))
         ;;
       --max-cost-usd)
         (($# > 1)) || die 2 "--max-cost-usd needs an amount"
@@ -512,15 +513,15 @@ main() {
         ;;
       --project-dir)
         (($# > 1)) || die 2 "--project-dir needs a directory"
-        PROJECT_DIR=$2
+        project_dir=$2
         shift
         ;;
       *) die 2 "unknown option or command '$1'; see $0 --help" ;;
     esac
     shift
   done
-  options+=(--max-parallel "$MAX_PARALLEL")
-  ((MAX_PARALLEL > 0)) || MAX_PARALLEL=$SWEEP_SIZE
+  options+=(--max-parallel "$max_parallel")
+  ((max_parallel > 0)) || max_parallel=$SWEEP_SIZE
   default_signals "${given[@]}"
   preflight
   if [[ $PART == end ]]; then end_sweep; fi
@@ -534,7 +535,7 @@ fi
 
 # ---- the plan: what the ledger reads, a line for the sweep and one a cell --------------------------------
 #plan {"format": 1, "name": "rates", "cells": 4, "runner": "local", "manifest": "runpod_deploy_pull_manifest.json", "events": "events.jsonl", "max_parallel": 2, "max_cost_usd": "1.00", "budget_policy": "reserve", "failure_streak": 0, "launch_delay": 0, "retry": {"max_attempts": 1, "on": [], "delay": 0}, "metrics": {"file": "metrics.json", "patterns": {}, "best": null, "goal": null}, "units": "units.jsonl", "configs": {}, "state": null, "common": {"config": null, "region": null, "repetition": 0, "cost_cap_usd": null, "max_runtime": 300, "dialect": "native", "settings": {"command": ["python3", "train.py", "--lr", "{lr}", "--note", "it's {lr}"], "image": null, "env": {"OMP_NUM_THREADS": "4"}, "instance_type": null, "datacenter": null, "spot": null, "on_complete": null, "secrets": ["HF_TOKEN"], "placement": []}}}
-#plan {"index": 0, "id": "L4-1e_3-34hpyz34ba", "name": "rates-0", "gpu": "L4", "params": {"lr": "1e-3"}, "label": "L4 lr=1e-3", "price_per_hour_usd": "0.43", "reservation_usd": "0.035833"}
-#plan {"index": 1, "id": "L4-a_b-43xfwyui5z", "name": "rates-1", "gpu": "L4", "params": {"lr": "a b"}, "label": "L4 lr=a b", "price_per_hour_usd": "0.43", "reservation_usd": "0.035833"}
-#plan {"index": 2, "id": "A10-1e_3-d4innut4ek", "name": "rates-2", "gpu": "A10", "params": {"lr": "1e-3"}, "label": "A10 lr=1e-3", "price_per_hour_usd": "0.52", "reservation_usd": "0.043333"}
-#plan {"index": 3, "id": "A10-a_b-ydfqs4olxb", "name": "rates-3", "gpu": "A10", "params": {"lr": "a b"}, "label": "A10 lr=a b", "price_per_hour_usd": "0.52", "reservation_usd": "0.043333"}
+#plan {"index": 0, "id": "L4-1e_3-34hpyz34ba", "name": "rates-0", "gpu": "L4", "params": {"lr": "1e-3"}, "label": "L4 lr=1e-3", "price_per_hour_usd": "0.43", "reservation_usd": "0.035834"}
+#plan {"index": 1, "id": "L4-a_b-43xfwyui5z", "name": "rates-1", "gpu": "L4", "params": {"lr": "a b"}, "label": "L4 lr=a b", "price_per_hour_usd": "0.43", "reservation_usd": "0.035834"}
+#plan {"index": 2, "id": "A10-1e_3-d4innut4ek", "name": "rates-2", "gpu": "A10", "params": {"lr": "1e-3"}, "label": "A10 lr=1e-3", "price_per_hour_usd": "0.52", "reservation_usd": "0.043334"}
+#plan {"index": 3, "id": "A10-a_b-ydfqs4olxb", "name": "rates-3", "gpu": "A10", "params": {"lr": "a b"}, "label": "A10 lr=a b", "price_per_hour_usd": "0.52", "reservation_usd": "0.043334"}

@@ -111,7 +111,7 @@ MUTANTS = (
     _mutant(
         "a runner whose shell was killed is given up",
         f"{_LEDGER}/endings.py",
-        "    if not where.exit.exists() and liveness.look(where, desk.book.marker(attempt)) == liveness.ALIVE:\n",
+        "    if not where.ended and liveness.look(where, desk.book.marker(attempt)) == liveness.ALIVE:\n",
         "    if False:\n",
         "shell -9",
         "once apart bound totals",
@@ -147,7 +147,7 @@ MUTANTS = (
     _mutant(
         "a second SIGINT for one wish",
         "templates/driver/schedule.sh",
-        "    STOPPED[group]=$((sent + 1))\n",
+        "    asked[group]=$((sent + 1))\n",
         "",
         "SIGINT; SIGTERM",
         "asked",
@@ -160,7 +160,7 @@ MUTANTS = (
     _mutant(
         "an echo is a wish",
         "templates/driver/schedule.sh",
-        "    ((now < HEARD || now - HEARD > 1000000)) || return 0\n",
+        "    ((now < heard || now - heard > 1000000)) || return 0\n",
         "",
         "signal echoed",
         "asked",

@@ -1,0 +1,28 @@
+"""The frozen plan: a driver whose job configs are no longer what they were is not run."""
+
+from __future__ import annotations
+
+RUNNER = """
+    #!/bin/sh
+    mkdir -p runs/$1 && echo "RUN_DIR=$PWD/runs/$1" && cp "$2" runs/$1/config
+    echo '{"failed": false, "estimated_cost_usd": 0.01, "wall_time_sec": 1}' > runs/$1/m.json
+    """
+SPEC = """
+    name: s
+    runner: {kind: command, argv: [sh, runner.sh, "{id}", "{config}"], manifest: m.json}
+    configs: [a.yaml, b.yaml]
+    """
+
+
+def test_a_config_edited_after_render_is_named_and_nothing_starts(project):
+    made = project({"runner.sh": RUNNER, "s.yaml": SPEC, "a.yaml": "x: 1\n", "b.yaml": "x: 2\n"})
+    made.write({"driver.sh": made.tool("render", "s.yaml").stdout})
+    made.write({"b.yaml": "x: 3\n"})
+    done = made.run("bash", "driver.sh")
+    assert (done.returncode, done.stderr) == (
+        2,
+        "error: b.yaml: it was changed since the driver was rendered (render the spec again)\n",
+    )
+    assert not (made.path / "runs").exists()
+    made.write({"driver.sh": made.tool("render", "s.yaml").stdout})
+    assert made.run("bash", "driver.sh").returncode == 0
