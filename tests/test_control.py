@@ -67,10 +67,12 @@ def running(project) -> Iterator[tuple[Project, subprocess.Popen[str]]]:
     driver = subprocess.Popen(
         ["sweeptool", "run", "sweep.yaml"], cwd=here.path, stderr=subprocess.PIPE, text=True, process_group=0
     )
-    until(lambda: lines(here, "ran.txt") == ["1", "2"])
-    yield here, driver
-    (here.path / "go").touch()
-    driver.communicate(timeout=30)
+    try:
+        until(lambda: lines(here, "ran.txt") == ["1", "2"])
+        yield here, driver
+    finally:
+        (here.path / "go").touch()
+        driver.communicate(timeout=30)
 
 
 # ---- on a driver that runs

@@ -32,11 +32,13 @@ def slow(project) -> Iterator[Project]:
     driver = subprocess.Popen(
         ["sweeptool", "run", "sweep.yaml"], cwd=here.path, stderr=subprocess.DEVNULL, process_group=0
     )
-    until(lambda: "begin 1" in here.tool("logs", "slow", "0").stdout)
-    yield here
-    for name in ("go-1", "go-2"):
-        (here.path / name).touch()
-    assert driver.wait(30) in (0, -signal.SIGKILL)
+    try:
+        until(lambda: "begin 1" in here.tool("logs", "slow", "0").stdout)
+        yield here
+    finally:
+        for name in ("go-1", "go-2"):
+            (here.path / name).touch()
+        assert driver.wait(30) in (0, -signal.SIGKILL)
 
 
 def until(holds, seconds: float = 20) -> None:
