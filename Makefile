@@ -13,7 +13,6 @@ VENV ?= .venv
 BIN := $(abspath $(VENV))/bin
 INSTALL := $(VENV)/bin/python -m pip install --quiet --disable-pip-version-check
 export PATH := $(BIN):$(PATH)
-export SPEC
 
 .PHONY: help
 help: ## this list
@@ -26,6 +25,7 @@ demo: $(VENV)/.installed ## recipes/batch-size on this machine, its totals and i
 	@sweeptool best batch-size
 
 .PHONY: sweep
+sweep: export SPEC ?=
 sweep: $(VENV)/.installed ## run any spec: make sweep SPEC=my.yaml [ARGS='--max-cost-usd 5']
 	@[[ -n $${SPEC:-} ]] || { echo "make sweep: which one? make sweep SPEC=recipes/batch-size/sweep.yaml" >&2; exit 2; }
 	@sweeptool run "$$SPEC" $(ARGS)

@@ -16,7 +16,7 @@ usage() {
   local line
   while IFS= read -r line; do
     case $line in
-      '#!'* | 'trap '*) ;;
+      '#!'* | '# shellcheck '* | 'trap '*) ;;
       '#'*)
         line=${line#\#}
         printf '%s\n' "${line# }"

@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# shellcheck disable=SC2016 # what stands in single quotes is meant as it stands
 trap 'exit 2' EXIT # this file was cut short, unless it is taken back below
 # seeds: 4 cells through the runner command, at most 4 at a time.
 #
@@ -123,7 +124,7 @@ usage() {
   local line
   while IFS= read -r line; do
     case $line in
-      '#!'* | 'trap '*) ;;
+      '#!'* | '# shellcheck '* | 'trap '*) ;;
       '#'*)
         line=${line#\#}
         printf '%s\n' "${line# }"

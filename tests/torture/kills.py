@@ -239,6 +239,8 @@ def _signalled(world: World, number: signal.Signals, *, again: float | None = No
             time.sleep(again)
             one.send_signal(number)
         code = one.wait(PATIENCE)
+        if code == 5 and world.alive():
+            continue  # it came second, and the first one drives
         if code not in {128 + number, -number, *_OVER} | world.excused:  # -n: it had not set its traps yet
             world.blame("ends", f"{number.name} made the driver exit {code}")
 
