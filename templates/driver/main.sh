@@ -24,14 +24,14 @@ run_sweep() {
   trap 'on_signal HUP' HUP
   open_ledger "$@"
   if [[ -z $only ]] && ((pending > 0)); then around before; fi
-  if [[ $PART != begin ]]; then
+  if [[ $part != begin ]]; then
     schedule
     if [[ -z $only ]] && ((pending > 0)); then around after; fi
   fi
   if [[ -n $signal ]] && ((told == 0)); then
     code=$((128 + $(kill -l "$signal"))) # it came when all was over
   fi
-  [[ -n $only$PART ]] || "$SWEEPTOOL" status "$SWEEP_DIR" --final || true # the table is for people; the code is ours
+  [[ -n $only$part ]] || "$SWEEPTOOL" status "$SWEEP_DIR" --final || true # the table is for people; the code is ours
   exit "$code"
 }
 
@@ -72,7 +72,7 @@ main() {
         options+=(--only "$only")
         shift
         ;;
-      begin | end) PART=$1 ;;
+      begin | end) part=$1 ;;
       -j*)
         if [[ $1 == -j ]]; then
           set -- "-j${2:-}" "${@:3}"
@@ -98,6 +98,6 @@ main() {
   ((max_parallel > 0)) || max_parallel=$SWEEP_SIZE
   default_signals "${given[@]}"
   preflight
-  if [[ $PART == end ]]; then end_sweep; fi
+  if [[ $part == end ]]; then end_sweep; fi
   run_sweep "${options[@]}"
 }

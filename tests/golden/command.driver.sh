@@ -94,7 +94,7 @@ driver=${BASH_SOURCE[0]}
 [[ $driver == /* ]] || driver=$PWD/$driver
 
 only=''       # the one cell to run; empty: the whole sweep
-PART=''       # begin or end: just what stands before or after the cells
+part=''       # begin or end: just what stands before or after the cells
 running=()    # process id of a shard -> "INDEX ATTEMPT"
 adopted=()    # process groups of runners whose shard is gone
 asked=()      # process group of either -> how hard it was stopped already
@@ -448,14 +448,14 @@ run_sweep() {
   trap 'on_signal HUP' HUP
   open_ledger "$@"
   if [[ -z $only ]] && ((pending > 0)); then around before; fi
-  if [[ $PART != begin ]]; then
+  if [[ $part != begin ]]; then
     schedule
     if [[ -z $only ]] && ((pending > 0)); then around after; fi
   fi
   if [[ -n $signal ]] && ((told == 0)); then
     code=$((128 + $(kill -l "$signal"))) # it came when all was over
   fi
-  [[ -n $only$PART ]] || "$SWEEPTOOL" status "$SWEEP_DIR" --final || true # the table is for people; the code is ours
+  [[ -n $only$part ]] || "$SWEEPTOOL" status "$SWEEP_DIR" --final || true # the table is for people; the code is ours
   exit "$code"
 }
 
@@ -496,7 +496,7 @@ main() {
         options+=(--only "$only")
         shift
         ;;
-      begin | end) PART=$1 ;;
+      begin | end) part=$1 ;;
       -j*)
         if [[ $1 == -j ]]; then
           set -- "-j${2:-}" "${@:3}"
@@ -522,7 +522,7 @@ main() {
   ((max_parallel > 0)) || max_parallel=$SWEEP_SIZE
   default_signals "${given[@]}"
   preflight
-  if [[ $PART == end ]]; then end_sweep; fi
+  if [[ $part == end ]]; then end_sweep; fi
   run_sweep "${options[@]}"
 }
 
