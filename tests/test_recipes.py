@@ -65,7 +65,7 @@ def test_readme_begins_with_one_sentence_the_demo_the_tests_and_a_spec_of_twelve
     first = page[: page.index("## ")]
     assert first.splitlines()[:1] == ["# sweeptool"]
     assert first.split("\n\n")[1].replace("\n", " ").count(". ") == 0
-    assert first.index("$ make demo") < first.index("$ cat sweep.yaml")
+    assert first.index("$ make demo") < first.index("$ make test") < first.index("$ cat sweep.yaml")
     (spec,) = (step for step in pages.steps(first) if step.command == "cat sweep.yaml")
     assert len(spec.printed) == 12
 
