@@ -180,6 +180,20 @@ def test_ledger_that_cannot_be_opened_is_named(tmp_path):
         append(tmp_path / "ledger.jsonl", [ONE], sync=False)
 
 
+@pytest.mark.parametrize(
+    "harm", [Path.unlink, lambda path: path.write_bytes(path.read_bytes()[:-5])], ids=["deleted", "cut"]
+)
+def test_ledger_that_became_shorter_in_use_is_not_followed(path, harm):
+    append(path, [ONE, TWO], sync=False)
+    reader = Reader(path)
+    assert names(reader) == ["one", "two"]
+    harm(path)
+    assert reader.behind()
+    with pytest.raises(SweepError, match="was cut or deleted while it was in use") as caught:
+        names(reader)
+    assert caught.value.exit_code == 70
+
+
 def test_many_writers_of_many_lines_tear_none(path):
     program = "import sys; from pathlib import Path; from sweeptool.ledger.book import Book\n"
     program += "from sweeptool.layout import SweepDir\nbook = Book.open(SweepDir(Path(sys.argv[1])))\n"

@@ -35,7 +35,7 @@ def following(desk: Desk, *, room: bool) -> str:
     """
     endings.look_around(desk)
     if desk.fatal:
-        return "wait" if desk.own() else f"end {desk.fatal}"
+        return "wait" if desk.adopted else f"end {desk.fatal}"  # the driver waits for its own shards by itself
     with desk.book.writing():
         return _decided(desk, room=room)
 

@@ -24,7 +24,8 @@ def stamp() -> str:
 class Reader:
     """Follows a journal that grows: each call of ``new`` yields what was appended since the last one.
 
-    ``oddities`` names every line that was passed over, with its number.
+    ``oddities`` names every line that was passed over, with its number. A journal that became shorter is not
+    followed: what was read of it counted.
     """
 
     path: Path
@@ -33,10 +34,12 @@ class Reader:
     oddities: list[str] = field(default_factory=list)
 
     def new(self) -> Iterator[Event]:
-        try:
-            size = os.stat(self.path).st_size  # noqa: PTH116 - at every question; pathlib takes twice as long
-        except FileNotFoundError:
-            return
+        """Yield the new events. Raises SweepError (exit 70) where the file was cut or deleted since the last call."""
+        size = self._size()
+        if size < self.offset:
+            remedy = "put it back, or what it knew is lost"
+            problem = Problem("the ledger was cut or deleted while it was in use", source=str(self.path), remedy=remedy)
+            raise SweepError(problem, exit_code=INTERNAL)
         if size == self.offset:
             return
         with self.path.open("rb") as file:
@@ -57,10 +60,13 @@ class Reader:
 
     def behind(self) -> bool:
         """Say whether something was appended that ``new`` has not yielded yet."""
+        return self._size() != self.offset
+
+    def _size(self) -> int:
         try:
-            return os.stat(self.path).st_size != self.offset  # noqa: PTH116 - four times a second, likewise
+            return os.stat(self.path).st_size  # noqa: PTH116 - at every question; pathlib takes twice as long
         except FileNotFoundError:
-            return False
+            return 0
 
     def _parse(self, raw: bytes) -> Event | None:
         text = raw.strip(b"\0 \r\t")  # a crash can leave a file's tail full of NULs
