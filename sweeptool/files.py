@@ -15,7 +15,8 @@ _MENDS |= dict.fromkeys((errno.ENOSPC, errno.EDQUOT), "make room")  # others say
 def replace(path: Path, data: bytes, *, mode: int = 0o644) -> None:
     """Write ``data`` to ``path`` at once; nothing is touched where it holds just that. Raises OSError.
 
-    A link stays a link to what is written; a device or a pipe is written to, never replaced.
+    A link stays a link to what is written; a device or a pipe is written to, never replaced. Of ``mode`` remains what
+    the user's umask allows.
     """
     if path.exists() and not path.is_file():
         path.write_bytes(data)  # before the link is resolved: what /dev/stdout leads to has no path
@@ -28,8 +29,8 @@ def replace(path: Path, data: bytes, *, mode: int = 0o644) -> None:
         pass  # not there, or not readable: written anew
     draft = path.with_name(f".{path.name}.{os.getpid()}")
     try:
-        draft.write_bytes(data)
-        draft.chmod(mode)
+        with os.fdopen(os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, mode), "wb") as file:
+            file.write(data)
         draft.replace(path)
     except OSError as error:
         draft.unlink(missing_ok=True)

@@ -19,6 +19,15 @@ def test_file_is_written_with_its_mode_and_nothing_beside_it(tmp_path):
     assert [path.name for path in tmp_path.iterdir()] == ["a"]
 
 
+def test_umask_of_the_user_holds(tmp_path):
+    before = os.umask(0o077)
+    try:
+        files.replace(tmp_path / "a", b"one", mode=0o755)
+    finally:
+        os.umask(before)
+    assert stat.S_IMODE((tmp_path / "a").stat().st_mode) == 0o700
+
+
 def test_same_content_touches_nothing(tmp_path):
     files.replace(tmp_path / "a", b"one")
     os.utime(tmp_path / "a", (1, 1))
