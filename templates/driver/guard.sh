@@ -3,6 +3,7 @@ if [ -z "${BASH_VERSION:-}" ] || [ "${BASH_VERSINFO[0]}${BASH_VERSINFO[1]}" -lt 
   exit 2
 fi
 set -euo pipefail
+unset -f cd exec export kill printf read set shift trap type wait # functions that somebody exported would be called instead
 
 # cut_short: what happens at the end of a file that is not whole.
 cut_short() {

@@ -96,6 +96,7 @@ main() {
   done
   options+=(--max-parallel "$max_parallel")
   ((max_parallel > 0)) || max_parallel=$SWEEP_SIZE
+  stand_in
   default_signals "${given[@]}"
   preflight
   if [[ $part == end ]]; then end_sweep; fi

@@ -1,3 +1,11 @@
+# stand_in: open what is closed of stdin, stdout and stderr: the next pipe would take its place, and our words
+# would land in it.
+stand_in() {
+  { true <&0; } 2>/dev/null || exec </dev/null
+  { true >&1; } 2>/dev/null || exec >/dev/null
+  true >&2 || exec 2>/dev/null
+}
+
 # preflight: name everything that is missing, at once, before anything is started.
 preflight() {
   local program file variable thing

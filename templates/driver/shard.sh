@@ -67,7 +67,6 @@ shard() {
     return 1
   fi
   (become "${#tags[@]}" "${tags[@]}" "${argv[@]}") >"$attempt_dir/stdout.log" 2>"$attempt_dir/stderr.log" || status=$?
-  stopped=0
   record "$status"
   return "$status"
 }
@@ -83,12 +82,14 @@ become() {
   exec -- "$@" {nowhere}>&-
 }
 
-# record STATUS: write down how the runner ended; where the disk is full, as soon as there is room, or until a signal.
+# record STATUS: write down how the runner ended; where the disk is full, as soon as there is room. Once a signal
+# came, somebody waits for our end: a few seconds at most.
 record() {
-  local told=0
+  local told=0 tries=0
   until { printf '%s\n' "$1" >"$attempt_dir/exit"; } 2>&"$nowhere"; do
     rm -f "$attempt_dir/exit" 2>/dev/null || true # it is empty
-    if ((stopped)) || [[ ! -d $attempt_dir ]]; then return; fi
+    [[ -d $attempt_dir ]] || return 0
+    if ((stopped && ++tries > 3)); then return; fi
     ((told)) || say "hold    no room to write down how ${attempt_dir#"$SWEEP_DIR/"} ended"
     told=1
     sleep 1 || true # a signal may end it

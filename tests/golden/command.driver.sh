@@ -31,6 +31,7 @@ if [ -z "${BASH_VERSION:-}" ] || [ "${BASH_VERSINFO[0]}${BASH_VERSINFO[1]}" -lt 
   exit 2
 fi
 set -euo pipefail
+unset -f cd exec export kill printf read set shift trap type wait # functions that somebody exported would be called instead
 
 # cut_short: what happens at the end of a file that is not whole.
 cut_short() {
@@ -132,6 +133,14 @@ usage() {
       *) break ;;
     esac
   done <"$driver"
+}
+
+# stand_in: open what is closed of stdin, stdout and stderr: the next pipe would take its place, and our words
+# would land in it.
+stand_in() {
+  { true <&0; } 2>/dev/null || exec </dev/null
+  { true >&1; } 2>/dev/null || exec >/dev/null
+  true >&2 || exec 2>/dev/null
 }
 
 # preflight: name everything that is missing, at once, before anything is started.
@@ -276,7 +285,6 @@ shard() {
     return 1
   fi
   (become "${#tags[@]}" "${tags[@]}" "${argv[@]}") >"$attempt_dir/stdout.log" 2>"$attempt_dir/stderr.log" || status=$?
-  stopped=0
   record "$status"
   return "$status"
 }
@@ -292,12 +300,14 @@ become() {
   exec -- "$@" {nowhere}>&-
 }
 
-# record STATUS: write down how the runner ended; where the disk is full, as soon as there is room, or until a signal.
+# record STATUS: write down how the runner ended; where the disk is full, as soon as there is room. Once a signal
+# came, somebody waits for our end: a few seconds at most.
 record() {
-  local told=0
+  local told=0 tries=0
   until { printf '%s\n' "$1" >"$attempt_dir/exit"; } 2>&"$nowhere"; do
     rm -f "$attempt_dir/exit" 2>/dev/null || true # it is empty
-    if ((stopped)) || [[ ! -d $attempt_dir ]]; then return; fi
+    [[ -d $attempt_dir ]] || return 0
+    if ((stopped && ++tries > 3)); then return; fi
     ((told)) || say "hold    no room to write down how ${attempt_dir#"$SWEEP_DIR/"} ended"
     told=1
     sleep 1 || true # a signal may end it
@@ -520,6 +530,7 @@ main() {
   done
   options+=(--max-parallel "$max_parallel")
   ((max_parallel > 0)) || max_parallel=$SWEEP_SIZE
+  stand_in
   default_signals "${given[@]}"
   preflight
   if [[ $part == end ]]; then end_sweep; fi
