@@ -1,34 +1,115 @@
 #!/usr/bin/env bats
-# What is missing is named before anything starts, all of it at once.
+# What a driver finds out before it starts anything: all of it at once, exit 2.
 
 load sweep
 
-@test "everything that is missing is named at once: exit 2, nothing starts" {
-  touch job.yaml
-  printf '%s\n' 'name: s' 'runner: {kind: command, argv: [no-such-runner, "{x}"]}' 'config: job.yaml' \
-    'env: {HF_TOKEN: {from: MY_MISSING_TOKEN}}' 'matrix: {params: {x: [a]}}' >sweep.yaml
-  sweeptool render sweep.yaml >driver.sh
-  rm job.yaml
-  run env -u MY_MISSING_TOKEN bash driver.sh
+one='matrix: {params: {x: [a]}}'
+
+@test "everything that is missing is named at once; exit 2, nothing is started or left behind" {
+  echo '{}' >conf.yaml
+  spec 'config: conf.yaml' 'env: {TOKEN: {from: MY_TOKEN}, KEY: {from: MY_KEY}}' 'before: ["touch before"]' "$one"
+  rm conf.yaml "$BATS_TEST_TMPDIR/bin/stub"
+  export MY_KEY=''
+  run bash driver.sh
   [ "$status" -eq 2 ]
-  [[ $output == *no-such-runner* ]]
-  [[ $output == *job.yaml* ]]
-  [[ $output == *MY_MISSING_TOKEN* ]]
+  [ "${#lines[@]}" -eq 4 ]
+  [[ $output == *"program stub is not on PATH"* ]]
+  [[ $output == *"conf.yaml is not in $PWD"* ]]
+  [[ $output == *"variable MY_TOKEN is not set"* ]]
+  [[ $output == *"variable MY_KEY is not set"* ]]
+  run bash driver.sh shard 0
+  [ "$status" -eq 2 ]
+  [ ! -e before ]
   [ ! -e artifacts ]
 }
 
-@test "no sweeptool on PATH: named, exit 2" {
-  spec 'matrix: {params: {x: [a]}}'
-  run env SWEEPTOOL=no-such-sweeptool bash driver.sh
+@test "without sweeptool on PATH: exit 2, and it says so; SWEEPTOOL names another" {
+  spec "$one"
+  tool=$(type -P sweeptool)
+  mkdir tools
+  for name in bash env mkdir grep; do ln -s "$(type -P "$name")" "tools/$name"; done
+  PATH=$PWD/tools:$BATS_TEST_TMPDIR/bin run bash driver.sh
   [ "$status" -eq 2 ]
-  [[ $output == *no-such-sweeptool* ]]
+  [ "$output" = "error: program sweeptool is not on PATH" ]
+  SWEEPTOOL=$tool run bash driver.sh
+  [ "$status" -eq 0 ]
 }
 
-@test "a project directory that is not there: exit 2" {
-  spec 'matrix: {params: {x: [a]}}'
-  run bash driver.sh --project-dir /no/such/dir
+@test "a driver run in the wrong directory says so; --project-dir and SWEEP_PROJECT_DIR help" {
+  echo '{}' >conf.yaml
+  spec 'config: conf.yaml' "$one"
+  mkdir elsewhere
+  cd elsewhere
+  run bash ../driver.sh
   [ "$status" -eq 2 ]
-  [[ $output == *'/no/such/dir'* ]]
+  [[ $output == *"conf.yaml is not in $PWD"*"--project-dir"* ]]
+  [ ! -e artifacts ]
+  run bash ../driver.sh --project-dir ..
+  [ "$status" -eq 0 ]
+  SWEEP_PROJECT_DIR=.. run bash ../driver.sh
+  [ "$status" -eq 0 ]
+  [[ $output == *"nothing to launch"* ]]
+  run bash ../driver.sh --project-dir /nowhere
+  [ "$status" -eq 2 ]
+  [ "$output" = "error: no project directory /nowhere" ]
+}
+
+@test "sh driver.sh, where sh is no bash: exit 2, one line that says which bash" {
+  command -v dash >/dev/null || skipped "dash is not on PATH"
+  spec "$one"
+  run dash driver.sh
+  [ "$status" -eq 2 ]
+  [ "${#lines[@]}" -eq 1 ]
+  [[ $output == *"needs bash 4.4 or newer, this is another shell"* ]]
+  [ ! -s "$RECORD" ]
+}
+
+@test "bash as sh, bash --posix, and a shell in strict mode run it all the same" {
+  ln -s "$(type -P bash)" "$BATS_TEST_TMPDIR/bin/bsh"
+  spec 'max_parallel: 1' 'matrix: {params: {x: [a, b]}}'
+  for shell in bsh 'bash --posix' 'bash -eu -o pipefail' 'env POSIXLY_CORRECT=1 bash'; do
+    rm -rf artifacts
+    run $shell driver.sh
+    [ "$status" -eq 0 ]
+  done
+}
+
+@test "what is asked for wrongly: exit 2, one line, nothing starts" {
+  spec "$one"
+  for words in '-j' '-j x' '-j -1' '-j1.5' '--max-concurrent 2' '--project-dir' 'shard' 'shards 0' '--dry-run'; do
+    # shellcheck disable=SC2086 # words
+    run bash driver.sh $words
+    [ "$status" -eq 2 ]
+    [ "${#lines[@]}" -eq 1 ]
+    [[ $output == error:* ]]
+  done
+  [ ! -s "$RECORD" ]
+}
+
+@test "--help needs nothing and touches nothing" {
+  spec "$one"
+  PATH=/nowhere run "$BASH" driver.sh --help
+  [ "$status" -eq 0 ]
+  [[ ${lines[0]} == "s: 1 cell through the runner command, at most "* ]]
+  [[ $output == *"Exit codes: 0 all succeeded"* ]]
+  [ ! -e artifacts ]
+}
+
+@test "sourced it runs nothing, so that its functions can be looked at" {
+  spec "$one"
+  run bash -c 'source ./driver.sh && declare -F shard schedule'
+  [ "$status" -eq 0 ]
+  [ ! -s "$RECORD" ]
+}
+
+@test "a ledger that cannot start: exit as it says, or 70, and nothing starts" {
+  spec "$one"
+  printf '#!/bin/sh\nexit 1\n' >broken
+  chmod +x broken
+  SWEEPTOOL=$PWD/broken run bash driver.sh
+  [ "$status" -eq 70 ]
+  [[ $output == *"the ledger did not start"* ]]
+  [ ! -s "$RECORD" ]
 }
 
 @test "CDPATH leads nowhere else" {
@@ -38,15 +119,4 @@ load sweep
   [ "$status" -eq 0 ]
   [ -d sub/artifacts ]
   [ ! -d elsewhere/sub/artifacts ]
-}
-
-@test "words that mean nothing, and numbers that are none: exit 2" {
-  spec 'matrix: {params: {x: [a]}}'
-  local words
-  for words in nonsense '-j x' '-j' '-j -1' 'shard' 'shard x' 'shard 1' 'shard 08' '--max-cost-usd' '--project-dir'; do
-    # shellcheck disable=SC2086 # words
-    run bash driver.sh $words
-    [ "$status" -eq 2 ]
-  done
-  [ ! -s "$RECORD" ]
 }

@@ -1,7 +1,7 @@
 # A small sweep in a directory of its own, over a runner that the test writes; nothing of it is left afterwards.
 # shellcheck shell=bash
 
-PATIENCE=1500 # looks, 0.02 s apart, at what has to come true
+PATIENCE=60 # seconds for what has to come true, on a machine that is busy
 
 setup() {
   export HOME=$BATS_TEST_TMPDIR/home RECORD=$BATS_TEST_TMPDIR/record
@@ -15,15 +15,25 @@ setup() {
 }
 
 teardown() {
-  local disk=$BATS_TEST_TMPDIR/project/artifacts/sweeps
-  ! mountpoint -q "$disk" || umount -l "$disk"
+  finish_test
+}
+
+# finish_test: end what the test started and left; it has failed then.
+finish_test() {
   soon nothing_left && return
   local left
   left=$(leftovers)
-  ps -o pid,ppid,pgid,stat,args -p "${left// /,}" >&2 || true # it may have ended by now
+  # shellcheck disable=SC2086 # process ids; they may have ended by now
+  ps -o pid,ppid,pgid,stat,args -p $left >&2 || true
   # shellcheck disable=SC2086 # process ids
   kill -KILL $left || true
   return 1
+}
+
+# skipped WHY: skip the test, or fail it where everything that the tests need must be there.
+skipped() {
+  [[ ${SWEEPTOOL_REQUIRE_ALL:-} != 1 ]] || return 1
+  skip "$1"
 }
 
 # leftovers: the processes that this test started and that still run.
@@ -62,6 +72,7 @@ drive() {
 }
 
 # ended: wait for that driver; its exit code is in 'code'.
+# shellcheck disable=SC2034 # the tests read it
 ended() {
   soon gone "$DRIVER"
   code=0
@@ -72,11 +83,11 @@ gone() {
   ! kill -0 "$1" 2>/dev/null
 }
 
-# soon COMMAND...: wait until COMMAND succeeds, half a minute at most.
+# soon COMMAND...: wait until COMMAND succeeds; fail when patience ends.
 soon() {
-  local looks=$PATIENCE
+  local until=$((EPOCHSECONDS + PATIENCE))
   until "$@"; do
-    if ((looks-- == 0)); then
+    if ((EPOCHSECONDS > until)); then
       printf 'this did not come true: %s\n' "$*" >&2
       return 1
     fi
