@@ -135,7 +135,7 @@ fill() {
   soon noted begin 2
   echo '-1d' >clock
   kill -INT "$DRIVER"
-  soon grep -q 'launching stops' err
+  soon grep -q '"event": "interrupted"' "$LEDGER"
   sleep 1.1
   kill -INT "$DRIVER"
   ended

@@ -191,7 +191,7 @@ two() {
   drive
   soon noted begin 2
   kill -INT "$DRIVER"
-  soon grep -q 'launching stops' err
+  soon grep -q '"event": "interrupted"' "$LEDGER"
   sleep 1.1 # what comes at once is an echo
   kill -INT "$DRIVER"
   ended
@@ -206,8 +206,10 @@ two() {
   drive
   soon noted begin 2
   kill -TERM "$DRIVER"
+  soon grep -q '"event": "interrupted"' "$LEDGER"
   sleep 1.1
   kill -INT "$DRIVER"
+  soon grep -q 'again' err
   sleep 1.1
   kill -INT "$DRIVER"
   ended

@@ -353,19 +353,16 @@ reap() {
 # each further one is harder, and at once. What comes within a second is an echo, and so is a second hang-up:
 # timeout(1) and a terminal that closes send theirs twice.
 on_signal() {
-  local now=${EPOCHREALTIME:-$SECONDS.000000}
+  local now=${EPOCHREALTIME:-$SECONDS.000000} nth=0 echo=1000000
   now=${now//[!0-9]/} # the decimal point is the locale's
-  if ((hardness > 0)); then
-    [[ $1 != HUP ]] || return 0
-    ((now < heard || now - heard > 1000000)) || return 0
-  fi
-  heard=$now
-  signal=${signal:-$1}
-  hardness=$((hardness + 1))
-  if ((hardness > 1)); then
+  [[ $1 != HUP ]] || echo=$now
+  # one command, since another signal's trap may run between any two
+  ((nth = hardness == 0 || now - heard > echo || heard - now > echo ? (heard = now, ++hardness) : 0)) || return 0
+  if ((nth > 1)); then
     stop_shards
     say "stop    SIG$1 again: cells stopped harder: ${#running[@]}"
   else
+    signal=$1
     say "stop    SIG$1: launching stops; running cells asked to clean up: ${#running[@]}; once more is harder"
   fi
 }
@@ -378,10 +375,9 @@ stop_shards() {
   if ((wanted < cancelled)); then wanted=$cancelled; fi
   if ((wanted > ${#signals[@]})); then wanted=${#signals[@]}; fi
   for group in "${!running[@]}" "${adopted[@]}"; do
-    sent=${asked[group]:-0}
-    ((sent < wanted)) || continue
+    # one command, for a trap may call this too
+    (((sent = ${asked[group]:-0}) < wanted && (asked[group] = sent + 1))) || continue
     kill -s "${signals[sent]}" -- "-$group" 2>/dev/null || true # it may have ended
-    asked[group]=$((sent + 1))
   done
 }
 
