@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,6 +15,7 @@ from sweeptool.errors import Problem, SweepError, raise_all
 from sweeptool.layout import PLAN_MARK
 
 FORMAT = 1
+_MADE = re.compile(rb"^# Made by sweeptool \S+ from (?P<spec>.+) \(sha256 (?P<sha256>[0-9a-f]{64})\)", re.MULTILINE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,6 +116,22 @@ def check_configs(plan: Frozen, project: Path) -> None:
         if hashlib.sha256(_content(project / config)).hexdigest() != digest
     ]
     raise_all(changed)
+
+
+def changed_spec(driver: Path, project: Path) -> str | None:
+    """Return the path of the spec that ``driver`` was rendered from, where it says something else by now.
+
+    None where it does not, or is no longer there. Raises OSError where the driver cannot be read.
+    """
+    made = _MADE.search(driver.read_bytes())
+    if made is None:
+        return None
+    spec = made["spec"].decode(errors="replace")
+    try:
+        content = (project / spec).read_bytes()
+    except (OSError, ValueError):
+        return None
+    return None if hashlib.sha256(content).hexdigest() == made["sha256"].decode() else spec
 
 
 def _content(path: Path) -> bytes:

@@ -36,11 +36,11 @@ class Output:
         return hold.driving(self.book.sweep) is None and liveness.over(where, self.book.marker(self.attempt))
 
 
-def find(sweep: SweepDir, cell: str, number: int | None) -> Output:
+def find(sweep: SweepDir, cell: str, number: int | None, *, wait: bool = False) -> Output:
     """Return the attempt ``number`` (None: the newest) of a cell known by index, name or id.
 
-    A cell of an earlier plan is known by its id. Raises SweepError where there is no such cell, or it was not
-    launched yet.
+    A cell of an earlier plan is known by its id. With ``wait`` a cell that was not launched yet is waited for while
+    a driver runs. Raises SweepError where there is no such cell, or it was not launched.
     """
     plan = frozen.read(sweep.plan)
     book = Book.open(sweep)
@@ -49,7 +49,11 @@ def find(sweep: SweepDir, cell: str, number: int | None) -> Output:
         last = len(plan.jobs) - 1
         remedy = f"an index from 0 to {last}, a name or an id" if last else "there is just 0"
         raise SweepError(Problem(f"no cell '{cell}' in {plan.name}", remedy=remedy))
-    attempts = book.state.cells.get(known[0] if known else cell, [])
+    one = known[0] if known else cell
+    while wait and one not in book.state.cells and hold.driving(sweep) is not None:
+        time.sleep(_EVERY)
+        book.refresh()
+    attempts = book.state.cells.get(one, [])
     if not attempts:
         raise SweepError(Problem(f"cell {cell} of {plan.name} was not launched yet"))
     chosen = [attempt for attempt in attempts if number in (None, attempt.number)]

@@ -26,3 +26,16 @@ def test_a_config_edited_after_render_is_named_and_nothing_starts(project):
     assert not (made.path / "runs").exists()
     made.write({"driver.sh": made.tool("render", "s.yaml").stdout})
     assert made.run("bash", "driver.sh").returncode == 0
+
+
+def test_a_spec_edited_after_render_is_mentioned_and_the_driver_runs_what_it_holds(project):
+    made = project({"runner.sh": RUNNER, "s.yaml": SPEC, "a.yaml": "x: 1\n", "b.yaml": "x: 2\n"})
+    made.write({"driver.sh": made.tool("render", "s.yaml").stdout})
+    note = "note    s.yaml was changed since this driver was rendered from it; to run the change, render it again"
+    assert note not in made.run("bash", "driver.sh").stderr
+    made.write({"s.yaml": SPEC + "    max_parallel: 3\n"})
+    done = made.run("bash", "driver.sh")
+    assert (done.returncode, note in done.stderr) == (0, True)
+    (made.path / "s.yaml").unlink()
+    done = made.run("bash", "driver.sh")
+    assert (done.returncode, "note" in done.stderr) == (0, False)

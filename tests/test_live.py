@@ -150,6 +150,20 @@ def test_logs_follow_ends_when_driver_and_shard_are_killed(slow):
     assert following.returncode == 0
 
 
+def test_logs_follow_waits_for_a_cell_that_is_not_launched_yet(slow):
+    following = start(slow, "sweeptool", "logs", "slow", "1", "-f")
+    time.sleep(0.5)
+    assert following.poll() is None
+    out, err = finish(slow, following)
+    assert (following.returncode, out.splitlines()[-2:], err) == (0, ["begin 2", "end 2"], "warn 2\n")
+
+
+def test_logs_follow_does_not_wait_where_no_driver_runs(slow):
+    kill(slow)
+    done = slow.tool("logs", "slow", "1", "-f")
+    assert (done.returncode, done.stderr) == (2, "error: cell 1 of slow was not launched yet\n")
+
+
 def test_logs_without_follow_print_what_there_is(slow):
     done = slow.tool("logs", "slow", "0")
     assert (done.returncode, done.stdout.splitlines()[-1], done.stderr) == (0, "begin 1", "warn 1\n")

@@ -373,6 +373,16 @@ def test_a_cells_environment_holds_nothing_of_the_schedulers_own_scripts(project
     assert not names & {"DRIVER", "JOBS", "STOPPED", "ONLY", "PART", "CODE", "SIZE", "CHUNK", "OFFSET"}
 
 
+def test_a_driver_of_other_cells_is_not_called(project, target):
+    here = rendered(project())
+    here.write({"grown.yaml": SPEC.replace("[x, y.z", "[new, x, y.z")})
+    here.write({"driver.sh": here.tool("render", "grown.yaml").stdout})
+    done = here.run(*TARGETS[target])
+    assert done.returncode == 2
+    assert "error: driver.sh holds other cells than the file that calls it: render both again" in done.stderr
+    assert ran(here) == []
+
+
 def test_missing_driver_is_one_line(project, target):
     here = rendered(project())
     (here.path / "driver.sh").unlink()

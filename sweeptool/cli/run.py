@@ -116,7 +116,7 @@ def logs(sweep: str, cell: str, sweeps_dir: Path, attempt: int | None, *, follow
     """Print the output of one cell of SWEEP: CELL is its index, name or id."""
     from sweeptool import logs as cell_logs
 
-    files = cell_logs.find(options.find(sweep, sweeps_dir), cell, attempt)
+    files = cell_logs.find(options.find(sweep, sweeps_dir), cell, attempt, wait=follow)
     cell_logs.copy(files, sys.stdout.buffer, sys.stderr.buffer, follow=follow)
 
 

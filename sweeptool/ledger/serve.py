@@ -113,6 +113,8 @@ def _open(
     answers.take_over(desk, None if only is None else [only])
     if only is None:
         _mention_gone(book, plan)
+        if changed := frozen.changed_spec(driver, Path.cwd()):
+            say(voice.outdated(changed))
         say(voice.begun(plan, len(desk.pending), len(desk.adopted), state.request))
     return desk, held
 

@@ -24,6 +24,11 @@ def begun(frozen: Frozen, pending: int, adopted: int, request: str | None = None
     return f"sweep   {frozen.name}: {counted(size, 'cell')}{kept}, {left}"
 
 
+def outdated(spec: str) -> str:
+    """Return that the spec says something else by now."""
+    return f"note    {spec} was changed since this driver was rendered from it; to run the change, render it again"
+
+
 def launched(frozen: Frozen, job: Job, number: int) -> str:
     """Return ``launch  3  batch-size-3  A10 BATCH_SIZE=32`` with the attempt where it is not the first."""
     again = f"  (attempt {number})" if number > 1 else ""

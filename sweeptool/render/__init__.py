@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Callable, Mapping, Sequence
 
 from sweeptool import __version__, layout, money, shell
@@ -33,6 +34,7 @@ def render(plan: Plan, target: str = "bash", *, remake: Callable[[str], str] | N
         remake=remake(target),
         name=spec.name,
         size=size,
+        digest=_digest(plan),
         last=min(size, _ARRAY) - 1 if target == "slurm" else size - 1,
         jobs=plan.max_parallel,
         minutes=_minutes(plan),
@@ -55,6 +57,7 @@ def _driver(plan: Plan, remake: str) -> str:
         sweep_dir=f"{layout.SWEEPS_DIR}/{spec.name}",
         name=spec.name,
         size=len(plan.shards),
+        digest=_digest(plan),
         max_parallel=spec.max_parallel,
         programs=sorted(plan.runner.needs(spec)),
         files=sorted(plan.digests),
@@ -72,6 +75,12 @@ def _driver(plan: Plan, remake: str) -> str:
         ],
         plan=freeze(plan),
     )
+
+
+def _digest(plan: Plan) -> str:
+    """Return what tells one list of cells from another: a file that calls a driver by index holds it too."""
+    ids = "\n".join([plan.spec.name, *(shard.cell.id for shard in plan.shards)])
+    return hashlib.sha256(ids.encode()).hexdigest()[:12]
 
 
 def _remake(plan: Plan) -> Callable[[str], str]:

@@ -62,6 +62,7 @@ main() {
         exit 0
         ;;
       list)
+        (($# == 1)) || die 2 "unexpected '$2' after list"
         list_cells
         exit 0
         ;;
@@ -83,6 +84,10 @@ main() {
       --max-cost-usd)
         (($# > 1)) || die 2 "--max-cost-usd needs an amount"
         options+=(--max-cost-usd "$2")
+        shift
+        ;;
+      --cells)
+        [[ ${2-} == "$cells_digest" ]] || die 2 "$0 holds other cells than the file that calls it: render both again"
         shift
         ;;
       --project-dir)

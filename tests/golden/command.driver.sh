@@ -8,7 +8,7 @@ trap 'exit 2' EXIT # this file was cut short, unless it is taken back below
 #
 # Usage, in the project directory; running it again goes on with what is missing:
 #   bash driver.sh [-j N] [--max-cost-usd X] [--project-dir DIR]
-#   bash driver.sh shard N     one cell, for make, Slurm or GNU parallel
+#   bash driver.sh shard N     one cell, for make, Slurm or GNU parallel; with --cells DIGEST only of these cells
 #   bash driver.sh begin       before the first of them: the checks, 'before:', a new count of failures
 #   bash driver.sh end         after the last of them: the table, 'after:', the exit code
 #   bash driver.sh list        the cells
@@ -44,6 +44,7 @@ trap cut_short EXIT
 
 SWEEP_NAME=seeds
 SWEEP_SIZE=4
+cells_digest=bef5b347ce68
 max_parallel=4 # 0: all at once
 programs=()
 files=()
@@ -492,6 +493,7 @@ main() {
         exit 0
         ;;
       list)
+        (($# == 1)) || die 2 "unexpected '$2' after list"
         list_cells
         exit 0
         ;;
@@ -513,6 +515,10 @@ main() {
       --max-cost-usd)
         (($# > 1)) || die 2 "--max-cost-usd needs an amount"
         options+=(--max-cost-usd "$2")
+        shift
+        ;;
+      --cells)
+        [[ ${2-} == "$cells_digest" ]] || die 2 "$0 holds other cells than the file that calls it: render both again"
         shift
         ;;
       --project-dir)

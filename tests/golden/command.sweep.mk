@@ -12,7 +12,7 @@
 .PHONY: all list status begin
 
 all: 42-3fcu2sg5gr 42-r1-sdcxjgdw6e 43-jkitbwmb26 43-r1-jebeqmq2hx
-	@exec bash "$${DRIVER:-driver.sh}" end
+	@exec bash "$${DRIVER:-driver.sh}" --cells bef5b347ce68 end
 
 list:
 	@exec bash "$${DRIVER:-driver.sh}" list
@@ -22,20 +22,20 @@ status:
 
 # Before the first cell: the checks and the spec's 'before'.
 begin:
-	@exec bash "$${DRIVER:-driver.sh}" begin
+	@exec bash "$${DRIVER:-driver.sh}" --cells bef5b347ce68 begin
 
 .PHONY: 42-3fcu2sg5gr
 42-3fcu2sg5gr: | begin
-	@exec bash "$${DRIVER:-driver.sh}" shard 0
+	@exec bash "$${DRIVER:-driver.sh}" --cells bef5b347ce68 shard 0
 
 .PHONY: 42-r1-sdcxjgdw6e
 42-r1-sdcxjgdw6e: | begin
-	@exec bash "$${DRIVER:-driver.sh}" shard 1
+	@exec bash "$${DRIVER:-driver.sh}" --cells bef5b347ce68 shard 1
 
 .PHONY: 43-jkitbwmb26
 43-jkitbwmb26: | begin
-	@exec bash "$${DRIVER:-driver.sh}" shard 2
+	@exec bash "$${DRIVER:-driver.sh}" --cells bef5b347ce68 shard 2
 
 .PHONY: 43-r1-jebeqmq2hx
 43-r1-jebeqmq2hx: | begin
-	@exec bash "$${DRIVER:-driver.sh}" shard 3
+	@exec bash "$${DRIVER:-driver.sh}" --cells bef5b347ce68 shard 3

@@ -12,7 +12,7 @@
 .PHONY: all list status begin
 
 all: L4-1e_3-34hpyz34ba L4-a_b-43xfwyui5z A10-1e_3-d4innut4ek A10-a_b-ydfqs4olxb
-	@exec bash "$${DRIVER:-driver.sh}" end
+	@exec bash "$${DRIVER:-driver.sh}" --cells 25468508347f end
 
 list:
 	@exec bash "$${DRIVER:-driver.sh}" list
@@ -22,20 +22,20 @@ status:
 
 # Before the first cell: the checks and the spec's 'before'.
 begin:
-	@exec bash "$${DRIVER:-driver.sh}" begin
+	@exec bash "$${DRIVER:-driver.sh}" --cells 25468508347f begin
 
 .PHONY: L4-1e_3-34hpyz34ba
 L4-1e_3-34hpyz34ba: | begin
-	@exec bash "$${DRIVER:-driver.sh}" shard 0
+	@exec bash "$${DRIVER:-driver.sh}" --cells 25468508347f shard 0
 
 .PHONY: L4-a_b-43xfwyui5z
 L4-a_b-43xfwyui5z: | begin
-	@exec bash "$${DRIVER:-driver.sh}" shard 1
+	@exec bash "$${DRIVER:-driver.sh}" --cells 25468508347f shard 1
 
 .PHONY: A10-1e_3-d4innut4ek
 A10-1e_3-d4innut4ek: | begin
-	@exec bash "$${DRIVER:-driver.sh}" shard 2
+	@exec bash "$${DRIVER:-driver.sh}" --cells 25468508347f shard 2
 
 .PHONY: A10-a_b-ydfqs4olxb
 A10-a_b-ydfqs4olxb: | begin
-	@exec bash "$${DRIVER:-driver.sh}" shard 3
+	@exec bash "$${DRIVER:-driver.sh}" --cells 25468508347f shard 3

@@ -11,6 +11,7 @@
 
 set -euo pipefail
 DRIVER=${DRIVER:-driver.sh}
+CELLS=25468508347f # what the driver has to hold
 STOPPED=''
 
 # stop NAME: pass a signal on; parallel interrupts its jobs, and the drivers their runners.
@@ -22,9 +23,9 @@ stop() {
 
 main() {
   local status=0 name
-  bash "$DRIVER" begin
+  bash "$DRIVER" --cells "$CELLS" begin
   parallel --quote --jobs 2 --line-buffer --termseq INT,300000,KILL,25 "$@" \
-    bash "$DRIVER" shard < <(seq 0 3) &
+    bash "$DRIVER" --cells "$CELLS" shard < <(seq 0 3) &
   JOBS=$!
   for name in INT TERM HUP; do
     # shellcheck disable=SC2064 # the name is this one's
@@ -33,7 +34,7 @@ main() {
   while kill -0 "$JOBS" 2>/dev/null; do
     wait "$JOBS" || true # how the cells ended, 'end' knows
   done
-  bash "$DRIVER" end || status=$?
+  bash "$DRIVER" --cells "$CELLS" end || status=$?
   [[ -z $STOPPED ]] || status=$((128 + $(kill -l "$STOPPED")))
   exit "$status"
 }

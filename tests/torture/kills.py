@@ -6,12 +6,12 @@ import fcntl
 import os
 import signal
 import time
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager, suppress
-from pathlib import Path
+from collections.abc import Callable, Mapping
+from contextlib import suppress
 
 import psutil
 
+from tests.torture import aim
 from tests.torture.world import RESERVED, World
 
 Kill = Callable[[World], None]
@@ -28,22 +28,22 @@ def driver(world: World) -> None:
 
 def shell(world: World) -> None:
     """Kill -9 the shell of one shard; its runner goes on."""
-    for one in _pick(world, world.shells()):
+    for one in aim.pick(world, world.shells()):
         world.note(fact="shell", shell=one.pid)
-        _kill(one.pid)
+        aim.kill(one.pid)
 
 
 def runner(world: World) -> None:
     """Kill -9 one runner."""
-    with _gate(world):
-        for one in _pick(world, world.runners()):
-            _kill(one.pid)
+    with aim.gate(world):
+        for one in aim.pick(world, world.runners()):
+            aim.kill(one.pid)
 
 
 def group(world: World) -> None:
     """Kill -9 one shard with all that is in its process group."""
-    with _gate(world):
-        for one in _pick(world, world.shells()):
+    with aim.gate(world):
+        for one in aim.pick(world, world.shells()):
             world.note(fact="shell", shell=one.pid)
             with suppress(ProcessLookupError):
                 os.killpg(one.pid, signal.SIGKILL)
@@ -51,18 +51,18 @@ def group(world: World) -> None:
 
 def ledger(world: World) -> None:
     """Kill -9 the ledger."""
-    for one in _pick(world, world.ledgers()):
+    for one in aim.pick(world, world.ledgers()):
         world.excused.add(70)
-        _kill(one.pid)
+        aim.kill(one.pid)
 
 
 def everything(world: World) -> None:
     """Kill -9 all of it at once, as a power cut does; half of the time the machine comes up with another boot id."""
-    with _gate(world):
-        pids = [process.pid for process in psutil.process_iter() if _inside(process, world.path)]
+    with aim.gate(world):
+        pids = [process.pid for process in psutil.process_iter() if aim.inside(process, world.path)]
         world.dice.shuffle(pids)
         for pid in pids:
-            _kill(pid)
+            aim.kill(pid)
     for one in world.drivers:
         one.wait()
     if world.dice.random() < 0.5:
@@ -133,7 +133,7 @@ def crash(world: World) -> None:
     if world.dice.random() < 0.5:
         ledger(world)
     driver(world)
-    _quiet(world)
+    aim.quiet(world)
     torn(world)
 
 
@@ -184,7 +184,7 @@ def raise_cap(world: World) -> None:
 
 def stop(world: World) -> None:
     """Stop a shell, a runner or the ledger for a while, as a busy machine does."""
-    for one in _pick(world, [*world.shells(), *world.runners(), *world.ledgers()]):
+    for one in aim.pick(world, [*world.shells(), *world.runners(), *world.ledgers()]):
         with suppress(psutil.Error):
             one.suspend()
             time.sleep(world.dice.uniform(0.1, 1.5))
@@ -196,7 +196,7 @@ def shards(world: World) -> None:
     for one in list(world.alive()):
         one.kill()
         one.wait()
-    _quiet(world)
+    aim.quiet(world)
     for index in range(len(world.axis)):
         world.start("shard", str(index))
     time.sleep(world.dice.uniform(0.3, 2))
@@ -265,41 +265,3 @@ def _changed(world: World, axis: list[str]) -> None:
         driver(world)
     else:
         _signalled(world, signal.SIGINT)
-
-
-def _quiet(world: World) -> None:
-    """Wait until no ledger of a dead driver is left."""
-    until = time.monotonic() + 5
-    while time.monotonic() < until and any(_is_ledger(process, world.path) for process in psutil.process_iter()):
-        time.sleep(0.05)
-
-
-@contextmanager
-def _gate(world: World) -> Iterator[None]:
-    """Let no runner be between its last words and its end: what it wrote down would not be what it did."""
-    with (world.path / "locks" / "gate").open("w") as file:
-        fcntl.flock(file, fcntl.LOCK_EX)
-        yield
-
-
-def _pick(world: World, found: list[psutil.Process]) -> list[psutil.Process]:
-    return [world.dice.choice(found)] if found else []
-
-
-def _kill(pid: int) -> None:
-    with suppress(ProcessLookupError):
-        os.kill(pid, signal.SIGKILL)
-
-
-def _is_ledger(process: psutil.Process, path: Path) -> bool:
-    try:
-        return _inside(process, path) and "ledger" in process.cmdline()
-    except psutil.Error:
-        return False
-
-
-def _inside(process: psutil.Process, path: Path) -> bool:
-    try:
-        return Path(process.cwd()) == path and process.pid != os.getpid()
-    except (psutil.Error, OSError):
-        return False

@@ -147,8 +147,8 @@ MUTANTS = (
     _mutant(
         "a second SIGINT for one wish",
         "templates/driver/schedule.sh",
-        "    asked[group]=$((sent + 1))\n",
-        "",
+        " < wanted && (asked[group] = sent + 1)))",
+        " < wanted))",
         "SIGINT; SIGTERM",
         "asked",
         parallel=3,
@@ -160,8 +160,8 @@ MUTANTS = (
     _mutant(
         "an echo is a wish",
         "templates/driver/schedule.sh",
-        "    ((now < heard || now - heard > 1000000)) || return 0\n",
-        "",
+        "now - heard > echo || heard - now > echo ?",
+        "1 ?",
         "signal echoed",
         "asked",
         parallel=3,
