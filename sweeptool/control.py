@@ -28,7 +28,7 @@ def suspend(sweep: SweepDir) -> str:
 
 def cancel(sweep: SweepDir, say: Callable[[str], None]) -> str:
     """Let nothing more be launched and interrupt what runs. Return a word to the user."""
-    _record(sweep, {"event": "cancelled"})
+    _record(sweep, {"event": "cancelled"}, stopping=True)
     driver = hold.driving(sweep)
     if driver is not None:
         return f"cancelled; {hold.named(driver)} will interrupt the running cells, and end"
@@ -52,12 +52,12 @@ def resume(sweep: SweepDir, cap: str | None) -> bool:
     return hold.driving(sweep) is None
 
 
-def _record(sweep: SweepDir, event: dict[str, str]) -> None:
+def _record(sweep: SweepDir, event: dict[str, object], *, stopping: bool = False) -> None:
     frozen.read(sweep.plan)
     book = Book.open(sweep)
     with book.writing() as state:
         if state.request != event["event"]:
-            book.record(event)
+            book.record(event | {"over": book.over()} if stopping else event)
 
 
 def _interrupt(sweep: SweepDir, say: Callable[[str], None]) -> int:

@@ -53,7 +53,7 @@ def interrupted(desk: Desk, name: str) -> str:
     if not desk.whole and _another_drives(desk):
         return _stop(desk)
     with desk.book.writing() as state:
-        event: dict[str, object] = {"event": "interrupted", "signal": name}
+        event: dict[str, object] = {"event": "interrupted", "signal": name, "over": desk.book.over()}
         if not desk.whole:
             event["cell"] = desk.scope[0].id
         if not desk.quietly(event):

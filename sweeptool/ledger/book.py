@@ -16,7 +16,7 @@ from sweeptool import files, money
 from sweeptool.errors import Problem, SweepError
 from sweeptool.frozen import Frozen
 from sweeptool.layout import AttemptDir, SweepDir
-from sweeptool.ledger import journal
+from sweeptool.ledger import journal, liveness
 from sweeptool.ledger.attempt import Attempt
 from sweeptool.ledger.journal import Reader
 from sweeptool.ledger.state import State
@@ -75,6 +75,11 @@ class Book:
     def marker(self, attempt: Attempt) -> str:
         """Return what SWEEPTOOL_ATTEMPT holds in every process of ``attempt``."""
         return self.state.marker(attempt)
+
+    def over(self) -> list[list[str | int]]:
+        """Return cell and number of each attempt that is over though nobody saw it end: no signal will reach it."""
+        running = self.state.running.values()
+        return [[one.cell, one.number] for one in running if liveness.unseen(self.where(one), self.marker(one))]
 
     def check_cap(self, cap: int) -> None:
         """Raise SweepError where ``cap`` is below what is spent and reserved already."""

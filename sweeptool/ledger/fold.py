@@ -116,15 +116,20 @@ def _interrupted(state: State, event: Event) -> None:
     only = event.get("cell")  # a single shard's driver asked no other to stop
     if only is None:
         state.stopped = "interrupted"
-    for attempt in state.running.values():
-        if only in (None, attempt.cell):
-            attempt.interrupted = True
+    _stopping(state, event, only)
 
 
 def _requested(state: State, event: Event) -> None:
     state.request = event["event"]
     if event["event"] == CANCELLED:
-        for attempt in state.running.values():
+        _stopping(state, event, None)
+
+
+def _stopping(state: State, event: Event, only: object) -> None:
+    """Mark what a signal is about to reach; what was over by then has ended by itself."""
+    over = {tuple(pair) for pair in event.get("over", ())}
+    for attempt in state.running.values():
+        if only in (None, attempt.cell) and (attempt.cell, attempt.number) not in over:
             attempt.interrupted = True
 
 

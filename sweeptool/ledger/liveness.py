@@ -114,6 +114,25 @@ def over(attempt: AttemptDir, marker: str) -> bool:
     return found.host == host()
 
 
+def unseen(attempt: AttemptDir, marker: str) -> bool:
+    """Say whether an attempt of this host ended with nobody there to see how: its shard was killed before its runner.
+
+    Cheap where the shard lives.
+    """
+    import psutil
+
+    found = claim(attempt)
+    if found is None or attempt.ended or not _here(found):
+        return False
+    try:
+        shard = psutil.Process(found.pid)
+        if _same_start(shard, found, attempt) and shard.status() != psutil.STATUS_ZOMBIE:
+            return False
+    except (psutil.Error, OSError):
+        pass  # it is gone
+    return not members(found, attempt, marker)
+
+
 def host() -> str:
     """Return this machine's name."""
     return os.uname().nodename

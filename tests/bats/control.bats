@@ -78,6 +78,20 @@ two() {
   [[ $(sweeptool status) == *Cancelled* ]]
 }
 
+@test "cancel of runners that ended well, their shards' shells killed: they have succeeded" {
+  two
+  # shellcheck disable=SC2046 # process ids
+  kill -KILL $(pgrep -P "$DRIVER" -f 'bash driver.sh')
+  soon grep -q 'cell 1 attempt 1 still runs' err
+  touch go
+  soon noted end 2
+  sleep 0.1 # from its last word to its end
+  sweeptool cancel s
+  ended
+  [ "$code" -eq 4 ]
+  [ "$(outcomes 0) $(outcomes 1)" = "succeeded succeeded" ]
+}
+
 @test "cancel after the driver was killed: the shards it left are interrupted and counted" {
   two
   kill -KILL "$DRIVER"

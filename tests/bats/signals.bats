@@ -324,6 +324,22 @@ two() {
   soon nothing_left
 }
 
+@test "a runner that ended well before the signal came has succeeded, though its shard's shell was killed" {
+  two
+  drive
+  soon noted begin 2
+  # shellcheck disable=SC2046 # process ids
+  kill -KILL $(shards)
+  soon grep -q 'cell 1 attempt 1 still runs' err
+  touch go
+  soon noted end 2
+  sleep 0.1 # from its last word to its end
+  kill -TERM "$DRIVER"
+  ended
+  [ "$code" -eq 143 ]
+  [ "$(outcomes 0) $(outcomes 1)" = "succeeded succeeded" ]
+}
+
 @test "signals at any instant of a short sweep: nothing begins after the end, nothing is called failed, resume finishes" {
   stub 'begin; sleep 0.05; succeed'
   spec 'max_parallel: 2' "$four"
