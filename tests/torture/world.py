@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import random
-import shutil
 import subprocess
 import sys
 import time
@@ -18,7 +17,6 @@ from typing import Any
 
 import psutil
 
-STUB = Path(__file__).with_name("stub")
 RESERVED = Decimal("0.10")  # what one attempt may cost
 QUIRKS = ("plain", "plain", "twice", "bare", "late", "flood", "mute", "daemon", "deaf")
 MODES = ("exit", "nomanifest", "lying", "liar", "silent", "priceless")
@@ -52,6 +50,7 @@ class World:
     def environment(self) -> dict[str, str]:
         mine = {
             "PYTHONPATH": str(self.tree),
+            "TORTURE_PYTHON": sys.executable,
             "SWEEPTOOL": str(self.path / "sweeptool"),
             "SWEEPTOOL_SWEEPS_DIR": "sweeps",
         }
@@ -176,9 +175,11 @@ def make(path: Path, tree: Path, seed: str, **asked: Any) -> World:
     dice = random.Random(seed)
     for name in ("locks", "runs", "sweeps"):
         (path / name).mkdir(parents=True)
-    shutil.copy(STUB, path / "stub")
-    (path / "sweeptool").write_text(f'#!/bin/sh\nexec "{sys.executable}" -m sweeptool "$@"\n')
-    (path / "sweeptool").chmod(0o755)
+    for program in (
+        "stub",
+        "sweeptool",
+    ):  # not written here: while another thread forks, a program just written is busy
+        (path / program).symlink_to(Path(__file__).with_name(program))
     world = World(path, tree, dice)
     cells, parallel = dice.randint(3, 8), dice.randint(1, 4)
     world.axis = [f"c{number}" for number in range(int(asked.pop("cells", cells)))]
