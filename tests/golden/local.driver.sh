@@ -318,38 +318,6 @@ record() {
   done
 }
 
-# launch INDEX ATTEMPT: start a shard in the background. Job control gives it its own process group
-# and leaves SIGINT at its default, so that it can be asked to release its pod.
-launch() {
-  local id attempt_dir
-  local -a argv tags
-  compose "$1" "$2"
-  set -m
-  shard </dev/null &
-  set +m
-  running[$!]="$1 $2"
-}
-
-# doze: sleep until a shard ends, or the ledger or a signal wakes us.
-doze() {
-  wait -n 2>/dev/null || true # only the wake-up: each shard's own status is taken in reap
-}
-
-# reap: report every shard that ended.
-reap() {
-  local pid
-  local -a ended=()
-  for pid in "${!running[@]}"; do
-    kill -0 "$pid" || ended+=("$pid")
-  done 2>&"$nowhere"
-  for pid in "${ended[@]}"; do
-    wait "$pid" 2>&"$nowhere" || true # what counts is what the shard wrote down
-    report_signal                     # first, so that what a signal ended is no failure
-    note ended "${running[$pid]}"
-    unset "running[$pid]"
-  done
-}
-
 # on_signal NAME: the first signal stops the launching, and goes on to the shards once the ledger has it in writing;
 # each further one is harder, and at once. What comes within a second is an echo, and so is a second hang-up:
 # timeout(1) and a terminal that closes send theirs twice.
@@ -394,6 +362,38 @@ report_signal() {
 adopt() {
   # shellcheck disable=SC2206 # numbers
   [[ $reply != stop ]] || adopted=($word $rest)
+}
+
+# launch INDEX ATTEMPT: start a shard in the background. Job control gives it its own process group
+# and leaves SIGINT at its default, so that it can be asked to release its pod.
+launch() {
+  local id attempt_dir
+  local -a argv tags
+  compose "$1" "$2"
+  set -m
+  shard </dev/null &
+  set +m
+  running[$!]="$1 $2"
+}
+
+# doze: sleep until a shard ends, or the ledger or a signal wakes us.
+doze() {
+  wait -n 2>/dev/null || true # only the wake-up: each shard's own status is taken in reap
+}
+
+# reap: report every shard that ended.
+reap() {
+  local pid
+  local -a ended=()
+  for pid in "${!running[@]}"; do
+    kill -0 "$pid" || ended+=("$pid")
+  done 2>&"$nowhere"
+  for pid in "${ended[@]}"; do
+    wait "$pid" 2>&"$nowhere" || true # what counts is what the shard wrote down
+    report_signal                     # first, so that what a signal ended is no failure
+    note ended "${running[$pid]}"
+    unset "running[$pid]"
+  done
 }
 
 # schedule: at most MAX_PARALLEL shards at once, each launch admitted by the ledger. Sets the exit code.

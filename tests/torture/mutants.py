@@ -146,7 +146,7 @@ MUTANTS = (
     ),
     _mutant(
         "a second SIGINT for one wish",
-        "templates/driver/schedule.sh",
+        "templates/driver/signals.sh",
         " < wanted && (asked[group] = sent + 1)))",
         " < wanted))",
         "SIGINT; SIGTERM",
@@ -159,7 +159,7 @@ MUTANTS = (
     ),
     _mutant(
         "an echo is a wish",
-        "templates/driver/schedule.sh",
+        "templates/driver/signals.sh",
         "now - heard > echo || heard - now > echo ?",
         "1 ?",
         "signal echoed",
