@@ -317,6 +317,18 @@ def test_a_key_that_is_refused_stops_the_sweep_at_once(rig: Rig) -> None:
     assert [(event["reason"], event["halt"]) for event in events(rig)] == [("credentials", True)]
 
 
+def test_a_second_cell_whose_pod_the_provider_ended_stops_the_sweep(rig: Rig) -> None:
+    rig.fault("evicted")
+    done = drive(rig, SEEDS.replace("max_parallel: 3", "max_parallel: 1").replace("41, 42, 43", "41, 42, 43, 44"))
+    assert done.returncode == 6, done.stderr
+    assert [(event["index"], event["reason"], event["halt"]) for event in events(rig)] == [
+        (0, "pod_killed", False),  # its retry waits for its delay
+        (1, "pod_killed", True),
+    ]
+    assert "(and so a pod before: is there money left?)" in done.stderr
+    assert rig.billing() == []
+
+
 def test_a_pod_of_an_unclear_creation_is_deleted_before_the_next_attempt(rig: Rig) -> None:
     rig.fault("create-5xx", times=1)
     done = drive(rig, SEEDS.replace("[41, 42, 43]", "[41]"))

@@ -28,6 +28,7 @@ def _opened(state: State, event: Event) -> None:
         state.cap = state.plan_cap = plan_cap
     state.tries.clear()
     state.launches.clear()
+    state.suspects.clear()
     if event.get("state") != state.plan_state:
         state.plan_state = event.get("state")
         state.request = _WISHES.get(state.plan_state or "")
@@ -89,6 +90,8 @@ def _settled(state: State, event: Event) -> None:
     else:
         state.broken = max(state.broken, state.streak)
         state.streak = 0
+    if event.get("suspect"):
+        state.suspects.add(cell)
     if event.get("halt"):
         state.halted = attempt.reason
 

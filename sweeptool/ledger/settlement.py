@@ -68,14 +68,17 @@ def settle(
     state_name = verdict.state
     if state.request == CANCELLED and state_name == INTERRUPTED:
         state_name = CANCELLED
+    again = bool(verdict.suspect) and not state.suspects <= {attempt.cell}
+    detail = verdict.detail or oddity
     charged = cost if cost is not None else (attempt.reserved or 0)
     fields = {
         "state": state_name,
         "reason": verdict.reason,
-        "detail": verdict.detail or oddity,
+        "detail": f"{detail} (and so a pod before: {verdict.suspect})" if again else detail,
         "flags": list(verdict.flags),
         "transient": verdict.transient,
-        "halt": verdict.halt,
+        "halt": verdict.halt or again,
+        "suspect": bool(verdict.suspect),
         "exit_code": exit_code,
         "failed": found.failed if found else None,
         "run_dir": str(run_dir) if run_dir else None,
