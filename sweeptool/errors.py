@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
@@ -58,6 +57,8 @@ def raise_all(problems: Sequence[Problem]) -> None:
 
 def near(word: str, known: Iterable[str]) -> str:
     """Return ``did you mean 'x'?`` for the known word closest to ``word``, or an empty string."""
+    import difflib  # every command starts with this module, and few need it
+
     folded = {_fold(name): name for name in sorted(known)}
     match = difflib.get_close_matches(_fold(word), folded, n=1, cutoff=0.6)
     return f"did you mean '{folded[match[0]]}'?" if match else ""

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from sweeptool import money, tables
-from sweeptool.frozen import Job
 from sweeptool.runs import Found, Run, records, totals
 from sweeptool.runs.totals import Key, Totals
 from sweeptool.text import even, printable
+
+if TYPE_CHECKING:  # a tree without a sweep needs no plan
+    from sweeptool.frozen import Job
 
 RIGHT = ("CELL", "TRY", "REP", "N", "FAILED", "UNKNOWN", "WALL_SEC", "COST_USD")
 _RESERVED = ("n", "failed", "interrupted", "lost", "unknown_cost", "cost_usd", "wall_time_sec")

@@ -2,29 +2,30 @@
 
 from __future__ import annotations
 
-import csv
-import io
-import unicodedata
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from itertools import chain, islice
 from typing import Any
 
 from sweeptool.text import printable
 
 Row = Sequence[str]
+_KEPT = 20_000  # rows: a few megabytes
+_BLOCK = 500  # rows measured at once
 _FORMULA = ("=", "+", "-", "@", "\t", "\r")
 
 
 class Each:
-    """The rows that ``function`` makes of ``items``, made anew each time they are asked for: none is kept."""
+    """The rows that ``function`` makes of ``items``; of many none is kept, they are made anew when asked for again."""
 
-    __slots__ = ("function", "items")
+    __slots__ = ("function", "items", "kept")
 
-    def __init__(self, function: Callable[[Any], Row], items: Iterable[Any]) -> None:
+    def __init__(self, function: Callable[[Any], Row], items: Collection[Any]) -> None:
         self.function = function
         self.items = items
+        self.kept = list(map(function, items)) if len(items) <= _KEPT else None
 
     def __iter__(self) -> Iterator[Row]:
-        return map(self.function, self.items)
+        return map(self.function, self.items) if self.kept is None else iter(self.kept)
 
 
 def plain(header: Row, rows: Iterable[Row], right: Collection[str] = ()) -> Iterator[str]:
@@ -35,13 +36,15 @@ def plain(header: Row, rows: Iterable[Row], right: Collection[str] = ()) -> Iter
     shown = [printable(title) for title in header]
     widths = list(map(width, shown))
     simple = "".join(shown).isascii()
-    for row in rows:
-        whole = "".join(row)
+    every = iter(rows)
+    while block := list(islice(every, _BLOCK)):
+        whole = "".join(chain.from_iterable(block))
         if whole.isascii() and whole.isprintable():
-            widths = list(map(max, widths, map(len, row)))
+            widths = [max(wide, *map(len, cells)) for wide, cells in zip(widths, zip(*block, strict=True), strict=True)]
         else:
             simple = False
-            widths = list(map(max, widths, (width(printable(cell)) for cell in row)))
+            for row in block:
+                widths = list(map(max, widths, (width(printable(cell)) for cell in row)))
     sides = [">" if title in right else "<" for title in header]
     if simple:
         pattern = "  ".join(f"{{:{side}{wide}}}" for side, wide in zip(sides, widths, strict=True))
@@ -70,6 +73,9 @@ def comma(header: Row, rows: Iterable[Row]) -> Iterator[str]:
 
     Text that a spreadsheet would run as a formula gets an apostrophe before it; numbers stay as they are.
     """
+    import csv
+    import io
+
     stream = io.StringIO()
     writer = csv.writer(stream)  # what ends its lines is what it quotes: a carriage return must be among it
     for row in (header, *rows):
@@ -83,6 +89,8 @@ def width(text: str) -> int:
     """Return how many columns of a terminal ``text`` takes."""
     if text.isascii():
         return len(text)
+    import unicodedata
+
     return sum(0 if unicodedata.combining(char) else 1 + (unicodedata.east_asian_width(char) in "WF") for char in text)
 
 

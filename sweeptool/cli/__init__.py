@@ -6,6 +6,7 @@ import gc
 import os
 import sys
 from collections.abc import Sequence
+from contextlib import suppress
 
 OK = 0
 INTERRUPTED = 130
@@ -19,7 +20,11 @@ def main() -> None:
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):  # the same bytes under every locale
             stream.reconfigure(encoding="utf-8", errors="surrogateescape")
-    sys.exit(perform(sys.argv[1:]))
+    code = perform(sys.argv[1:])
+    for stream in (sys.stdout, sys.stderr):
+        with suppress(OSError, ValueError):
+            stream.flush()
+    os._exit(code)  # the system takes back at once what the interpreter would take apart piece by piece
 
 
 def perform(words: Sequence[str]) -> int:

@@ -13,6 +13,7 @@ from sweeptool.lines import open_plain, reason, small
 
 _LARGEST = 64 * 1024 * 1024  # bytes; a manifest has a few thousand
 _KNOWN = frozenset({"failed", "run_id", "job_name", "estimated_cost_usd", "schema_version", "wall_time_sec"})
+_BLANK = " \t\r\n"
 _DECODER = json.JSONDecoder(parse_float=Decimal)
 
 
@@ -42,7 +43,7 @@ def _large(source: str) -> bytes:
 
 def _object(text: bytes, source: str) -> dict[str, Any]:
     try:
-        raw = _DECODER.decode(text.removeprefix(codecs.BOM_UTF8).decode())
+        raw = _decoded(text.removeprefix(codecs.BOM_UTF8).decode())
     except UnicodeDecodeError as error:
         raise SweepError(Problem(f"is not UTF-8: byte {error.start}", source=source)) from error
     except json.JSONDecodeError as error:
@@ -57,6 +58,15 @@ def _object(text: bytes, source: str) -> dict[str, Any]:
     if _KNOWN.isdisjoint(raw):
         raise SweepError(Problem("is no run's manifest: it has none of its members", source=source))
     return raw
+
+
+def _decoded(text: str) -> Any:
+    """Return the value in ``text``, as ``JSONDecoder.decode`` does: it looks for blanks around it first, at a cost."""
+    if text.startswith("{"):
+        value, end = _DECODER.raw_decode(text)
+        if not text[end:].strip(_BLANK):
+            return value
+    return _DECODER.decode(text)
 
 
 def _kind(value: object) -> str:

@@ -11,6 +11,7 @@ from contextlib import suppress
 from typing import IO, Any
 
 BATCH = 500  # items done at once: worth a message, and little memory
+_SIZE = 8  # bytes that say how long a result is
 _ROOM = 1 << 20  # bytes of results that may wait, so that nobody works in step
 
 
@@ -45,7 +46,8 @@ def share(work: Callable[[Sequence[str]], Any], items: list[str], batch: int = B
 
 def _result(stream: IO[bytes], work: Callable[[Sequence[str]], Any], part: Sequence[str]) -> Any:
     try:
-        return marshal.load(stream)  # noqa: S302 - our own child wrote it
+        size = int.from_bytes(stream.read(_SIZE), "big")
+        return marshal.loads(stream.read(size))  # noqa: S302 - our own child wrote it; load() would read word by word
     except (EOFError, ValueError, TypeError):
         return work(part)
 
@@ -69,7 +71,8 @@ def _start(
             os.close(inherited)  # a pipe ends only when nobody holds its reading end
         with os.fdopen(sink, "wb") as stream:
             for part in parts:
-                stream.write(marshal.dumps(work(part)))
+                result = marshal.dumps(work(part))
+                stream.write(len(result).to_bytes(_SIZE, "big") + result)
                 stream.flush()
         status = 0
     finally:

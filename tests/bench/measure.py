@@ -50,7 +50,7 @@ def wall(argv: Sequence[str | Path], where: Path, env: Mapping[str, str] | None 
     subprocess.run(
         list(map(str, argv)),
         cwd=where,
-        env={**os.environ, **(env or {})},
+        env={**_as_installed(), **(env or {})},
         stdin=subprocess.DEVNULL,
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,
@@ -61,7 +61,7 @@ def wall(argv: Sequence[str | Path], where: Path, env: Mapping[str, str] | None 
 
 def memory(argv: Sequence[str | Path], where: Path) -> float:
     """Return the most memory, in bytes, that a program held at once."""
-    with subprocess.Popen(list(map(str, argv)), cwd=where, stdout=subprocess.DEVNULL) as process:
+    with subprocess.Popen(list(map(str, argv)), cwd=where, stdout=subprocess.DEVNULL, env=_as_installed()) as process:
         _, status, usage = os.wait4(process.pid, 0)
         process.returncode = os.waitstatus_to_exitcode(status)
     if process.returncode:
@@ -73,7 +73,12 @@ def table(rows: Sequence[Row]) -> str:
     """Return the rows as one markdown table."""
     head = ("measured", "ours", "against", "theirs", "ratio", "target", "")
     lines = [head, ("---", "---:", "---", "---:", "---:", "---:", "---"), *map(_cells, rows)]
-    return "\n".join("| " + " | ".join(line) + " |" for line in lines)
+    return "\n".join("| " + " | ".join(cell.replace("|", "\\|") for cell in line) + " |" for line in lines)
+
+
+def _as_installed() -> dict[str, str]:
+    """Return the environment in which both sides may keep their modules compiled, as pip leaves them."""
+    return {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
 
 
 def _cells(row: Row) -> tuple[str, ...]:
