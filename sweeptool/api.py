@@ -5,9 +5,11 @@ from __future__ import annotations
 import json
 import subprocess
 import time
-from collections.abc import Mapping, Sequence
+import warnings
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
+from numbers import Number
 from pathlib import Path
 
 from sweeptool import control, launch, layout, locate, money, render
@@ -91,8 +93,14 @@ class Sweep:
         text = json.dumps({"apiVersion": "nodus.dev/v1", "kind": "Sweep", "metadata": {"name": name}, "spec": body})
         self.project = Path(project)
         flags = specs.Flags(runner=runner)
-        found = specs.load(text, "Sweep()", flags=flags, project=self.project)
-        self.plan: Plan | None = plans.runnable(plans.make(found, self.project))
+        try:
+            found = specs.load(text, "Sweep()", flags=flags, project=self.project)
+            self.plan: Plan | None = plans.runnable(plans.make(found, self.project))
+        except SweepError as error:
+            raise type(error)(*map(_argument, error.problems)) from None
+        for warning in found.warnings:
+            path, _, message = warning.removeprefix("Sweep():").lstrip("0123456789: ").partition(": ")
+            warnings.warn(str(_argument(Problem(message, path, "Sweep()"))), stacklevel=2)
         self.where = SweepDir(layout.sweeps_root(self.project) / name)
         self.driver: subprocess.Popen[bytes] | None = None
 
@@ -160,15 +168,52 @@ class Sweep:
         return statuses.driven(self.where)
 
 
+_ARGUMENTS = {
+    "spec.matrix.params.": "grid.",
+    "spec.matrix.gpu": "grid.gpu",
+    "spec.matrix.regions": "grid.region",
+    "spec.template.spec.": "job.",
+    "spec.repetitions": "repetitions",
+    "spec.maxParallel": "max_parallel",
+    "spec.maxCostUSD": "max_cost",
+    "metadata.name": "name",
+    "max_cost_usd": "max_cost",
+}
+_UNBOUND = "bound each cell: a 'timeout' in the job, and a gpu whose price is known"
+
+
+def _argument(problem: Problem) -> Problem:
+    """Return a problem of the spec as one of the arguments it was made of, which stand in no line of a file."""
+    path, remedy = problem.path, problem.remedy
+    for inside, argument in _ARGUMENTS.items():
+        if path.startswith(inside):
+            path = argument + path.removeprefix(inside)
+            break
+    if path == "max_cost" and "max_runtime" in remedy:
+        remedy = _UNBOUND
+    return Problem(problem.message, path, problem.source, remedy=remedy)
+
+
 def _matrix(grid: Mapping[str, Sequence[Scalar]]) -> dict[str, object]:
     """Return a grid as a spec's matrix: ``gpu`` and ``region`` are dimensions, the rest are parameters."""
     named = {"gpu": "gpu", "region": "regions"}
-    matrix: dict[str, object] = {named[key]: _texts(grid[key]) for key in grid if key in named}
-    return {**matrix, "params": {key: _texts(grid[key]) for key in grid if key not in named}}
+    values = {key: _texts(key, grid[key]) for key in grid}
+    matrix: dict[str, object] = {named[key]: values[key] for key in grid if key in named}
+    return {**matrix, "params": {key: values[key] for key in grid if key not in named}}
 
 
-def _texts(values: Sequence[Scalar]) -> list[str]:
-    return [str(value).lower() if isinstance(value, bool) else str(value) for value in values]
+def _texts(key: str, values: Sequence[Scalar]) -> list[str]:
+    if isinstance(values, str) or not isinstance(values, Iterable):
+        raise SweepError(Problem(f"{values!r} is no list of values", f"grid.{key}", "Sweep()", remedy="[value, ...]"))
+    return [_text(key, value) for value in values]
+
+
+def _text(key: str, value: object) -> str:
+    if isinstance(value, bool):
+        return str(value).lower()
+    if isinstance(value, str | Number):  # numpy's numbers too
+        return str(value)
+    raise SweepError(Problem(f"{value!r} is no value: text, a number or a bool", f"grid.{key}", "Sweep()"))
 
 
 def _cell(cell: CellStatus) -> CellReport:

@@ -64,3 +64,31 @@ def test_a_target_that_is_no_job_is_unsupported(tmp_path):
 def test_a_wrong_job_is_refused_like_a_wrong_spec(tmp_path):
     with pytest.raises(SweepError, match="did you mean 'command'"):
         sweeptool.Sweep({"comand": ["true"]}, project=tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("job", "arguments", "expected"),
+    [
+        ({}, {"grid": {"LR": [None]}}, "Sweep(): grid.LR: None is no value: text, a number or a bool"),
+        ({}, {"grid": {"LR": "abc"}}, "Sweep(): grid.LR: 'abc' is no list of values ([value, ...])"),
+        ({}, {"grid": {"lr": [1]}}, "Sweep(): grid.lr: 'lr' is not a parameter's name"),
+        ({"timout": "5m"}, {}, "Sweep(): job.timout: unknown setting 'timout' (did you mean 'timeout'?)"),
+        ({"timeout": "5x"}, {}, "Sweep(): job.timeout: '5x' is not a duration"),
+        ({}, {"repetitions": 65}, "Sweep(): repetitions: "),
+        ({}, {"name": "A b"}, "Sweep(): name: "),
+    ],
+)
+def test_an_error_names_the_argument_not_a_line_of_a_file(tmp_path, job, arguments, expected):
+    with pytest.raises(SweepError) as error:
+        sweeptool.Sweep({"command": ["true"], **job}, project=tmp_path, **arguments)
+    assert str(error.value).startswith(expected)
+
+
+def test_a_cap_without_bounds_says_what_python_can_give(tmp_path):
+    with pytest.raises(SweepError, match=r"max_cost: .*a 'timeout' in the job, and a gpu whose price is known"):
+        sweeptool.Sweep({"command": ["true"]}, grid={"LR": [1]}, max_cost=1, project=tmp_path)
+
+
+def test_an_empty_axis_is_warned_of(tmp_path):
+    with pytest.warns(UserWarning, match=r"Sweep\(\): grid\.LR: is empty and counts as one value"):
+        sweeptool.Sweep({"command": ["true"]}, grid={"LR": []}, project=tmp_path)
