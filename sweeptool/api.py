@@ -7,6 +7,7 @@ import subprocess
 import time
 import warnings
 from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from decimal import Decimal
 from numbers import Number
@@ -16,7 +17,7 @@ from sweeptool import control, launch, layout, locate, money, render
 from sweeptool import plan as plans
 from sweeptool import spec as specs
 from sweeptool import status as statuses
-from sweeptool.errors import USAGE, Problem, SweepError, Unsupported
+from sweeptool.errors import USAGE, Problem, SweepError, Unsupported, raise_all
 from sweeptool.layout import SweepDir
 from sweeptool.plan.model import Plan
 from sweeptool.status import CellStatus
@@ -70,6 +71,8 @@ class Sweep:
     that is no Job.
     """
 
+    plan: Plan | None
+
     def __init__(
         self,
         job: Mapping[str, object],
@@ -95,12 +98,11 @@ class Sweep:
         flags = specs.Flags(runner=runner)
         try:
             found = specs.load(text, "Sweep()", flags=flags, project=self.project)
-            self.plan: Plan | None = plans.runnable(plans.make(found, self.project))
+            self.plan = plans.runnable(plans.make(found, self.project))
         except SweepError as error:
-            raise type(error)(*map(_argument, error.problems)) from None
-        for warning in found.warnings:
-            path, _, message = warning.removeprefix("Sweep():").lstrip("0123456789: ").partition(": ")
-            warnings.warn(str(_argument(Problem(message, path, "Sweep()"))), stacklevel=2)
+            raise type(error)(*map(_argument, error.problems), exit_code=error.exit_code) from None
+        for problem in self.plan.warnings:
+            warnings.warn(str(_argument(problem)), stacklevel=2)
         self.where = SweepDir(layout.sweeps_root(self.project) / name)
         self.driver: subprocess.Popen[bytes] | None = None
 
@@ -179,41 +181,51 @@ _ARGUMENTS = {
     "metadata.name": "name",
     "max_cost_usd": "max_cost",
 }
-_UNBOUND = "bound each cell: a 'timeout' in the job, and a gpu whose price is known"
+_REMEDIES = {
+    "set cost_cap_usd, or a price and max_runtime; or budget_policy: spent": (
+        "bound each: a 'timeout' in the job, and a gpu whose price is known"
+    ),
+    "raise the cap, or lower cost_cap_usd or max_runtime": "raise max_cost, or lower the job's 'timeout'",
+}
 
 
 def _argument(problem: Problem) -> Problem:
     """Return a problem of the spec as one of the arguments it was made of, which stand in no line of a file."""
-    path, remedy = problem.path, problem.remedy
+    path = problem.path
     for inside, argument in _ARGUMENTS.items():
         if path.startswith(inside):
             path = argument + path.removeprefix(inside)
             break
-    if path == "max_cost" and "max_runtime" in remedy:
-        remedy = _UNBOUND
-    return Problem(problem.message, path, problem.source, remedy=remedy)
+    remedy = _REMEDIES.get(problem.remedy, problem.remedy)
+    return Problem(problem.message, path, problem.source or "Sweep()", remedy=remedy)
 
 
 def _matrix(grid: Mapping[str, Sequence[Scalar]]) -> dict[str, object]:
     """Return a grid as a spec's matrix: ``gpu`` and ``region`` are dimensions, the rest are parameters."""
+    raise_all([problem for key, values in grid.items() for problem in _problems(key, values)])
     named = {"gpu": "gpu", "region": "regions"}
-    values = {key: _texts(key, grid[key]) for key in grid}
+    values = {key: list(map(_text, grid[key])) for key in grid}
     matrix: dict[str, object] = {named[key]: values[key] for key in grid if key in named}
     return {**matrix, "params": {key: values[key] for key in grid if key not in named}}
 
 
-def _texts(key: str, values: Sequence[Scalar]) -> list[str]:
-    if isinstance(values, str) or not isinstance(values, Iterable):
-        raise SweepError(Problem(f"{values!r} is no list of values", f"grid.{key}", "Sweep()", remedy="[value, ...]"))
-    return [_text(key, value) for value in values]
+def _problems(key: str, values: object) -> list[Problem]:
+    path = f"grid.{key}"
+    if not isinstance(values, Iterable) or isinstance(values, str | bytes | Mapping | AbstractSet):
+        return [Problem(f"{values!r} is no list of values", path, "Sweep()", remedy="[value, ...]")]
+    wrong = [value for value in values if not isinstance(_plain(value), str | bool | Number)]
+    return [Problem(f"{value!r} is no value: text, a number or a bool", path, "Sweep()") for value in wrong]
 
 
-def _text(key: str, value: object) -> str:
-    if isinstance(value, bool):
-        return str(value).lower()
-    if isinstance(value, str | Number):  # numpy's numbers too
-        return str(value)
-    raise SweepError(Problem(f"{value!r} is no value: text, a number or a bool", f"grid.{key}", "Sweep()"))
+def _plain(value: object) -> object:
+    """Return a numpy scalar as Python's own, anything else as it is."""
+    item = getattr(value, "item", None)
+    return item() if callable(item) and getattr(value, "shape", None) == () else value
+
+
+def _text(value: object) -> str:
+    value = _plain(value)
+    return str(value).lower() if isinstance(value, bool) else str(value)
 
 
 def _cell(cell: CellStatus) -> CellReport:

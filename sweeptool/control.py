@@ -13,6 +13,7 @@ from sweeptool.layout import SweepDir
 from sweeptool.ledger import hold, liveness
 from sweeptool.ledger.attempt import Attempt
 from sweeptool.ledger.book import Book, amount
+from sweeptool.states import CANCELLED
 
 _PATIENCE = 120.0  # seconds that cancelled shards without a driver get to clean up
 
@@ -28,7 +29,7 @@ def suspend(sweep: SweepDir) -> str:
 
 def cancel(sweep: SweepDir, say: Callable[[str], None]) -> str:
     """Let nothing more be launched and interrupt what runs. Return a word to the user."""
-    _record(sweep, {"event": "cancelled"}, stopping=True)
+    _record(sweep, {"event": CANCELLED})
     driver = hold.driving(sweep)
     if driver is not None:
         return f"cancelled; {hold.named(driver)} will interrupt the running cells, and end"
@@ -52,12 +53,12 @@ def resume(sweep: SweepDir, cap: str | None) -> bool:
     return hold.driving(sweep) is None
 
 
-def _record(sweep: SweepDir, event: dict[str, object], *, stopping: bool = False) -> None:
+def _record(sweep: SweepDir, event: dict[str, object]) -> None:
     frozen.read(sweep.plan)
     book = Book.open(sweep)
     with book.writing() as state:
         if state.request != event["event"]:
-            book.record(event | {"over": book.over()} if stopping else event)
+            book.record(book.stopping(event) if event["event"] == CANCELLED else event)
 
 
 def _interrupt(sweep: SweepDir, say: Callable[[str], None]) -> int:

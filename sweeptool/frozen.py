@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -13,8 +14,10 @@ from typing import Any
 from sweeptool import money
 from sweeptool.errors import Problem, SweepError, raise_all
 from sweeptool.layout import PLAN_MARK
+from sweeptool.lines import open_plain
 
 FORMAT = 1
+_HEADER = 4096  # bytes of a driver in which it says what it was made from
 _MADE = re.compile(rb"^# Made by sweeptool \S+ from (?P<spec>.+) \(sha256 (?P<sha256>[0-9a-f]{64})\)", re.MULTILINE)
 
 
@@ -123,12 +126,15 @@ def changed_spec(driver: Path, project: Path) -> str | None:
 
     None where it does not, or is no longer there. Raises OSError where the driver cannot be read.
     """
-    made = _MADE.search(driver.read_bytes())
+    with driver.open("rb") as file:
+        made = _MADE.search(file.read(_HEADER))
     if made is None:
         return None
-    spec = made["spec"].decode(errors="replace")
+    spec = os.fsdecode(made["spec"])
     try:
-        content = (project / spec).read_bytes()
+        handle, _ = open_plain(str(project / spec))  # not /dev/stdin, which is something else by now
+        with os.fdopen(handle, "rb") as file:
+            content = file.read()
     except (OSError, ValueError):
         return None
     return None if hashlib.sha256(content).hexdigest() == made["sha256"].decode() else spec

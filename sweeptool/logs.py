@@ -39,8 +39,8 @@ class Output:
 def find(sweep: SweepDir, cell: str, number: int | None, *, wait: bool = False) -> Output:
     """Return the attempt ``number`` (None: the newest) of a cell known by index, name or id.
 
-    A cell of an earlier plan is known by its id. With ``wait`` a cell that was not launched yet is waited for while
-    a driver runs. Raises SweepError where there is no such cell, or it was not launched.
+    A cell of an earlier plan is known by its id. With ``wait`` an attempt that was not launched yet is waited for
+    while a driver runs. Raises SweepError where there is no such cell, or no such attempt.
     """
     plan = frozen.read(sweep.plan)
     book = Book.open(sweep)
@@ -50,9 +50,8 @@ def find(sweep: SweepDir, cell: str, number: int | None, *, wait: bool = False) 
         remedy = f"an index from 0 to {last}, a name or an id" if last else "there is just 0"
         raise SweepError(Problem(f"no cell '{cell}' in {plan.name}", remedy=remedy))
     one = known[0] if known else cell
-    while wait and one not in book.state.cells and hold.driving(sweep) is not None:
-        time.sleep(_EVERY)
-        book.refresh()
+    if wait:
+        _await(book, one, number)
     attempts = book.state.cells.get(one, [])
     if not attempts:
         raise SweepError(Problem(f"cell {cell} of {plan.name} was not launched yet"))
@@ -61,6 +60,16 @@ def find(sweep: SweepDir, cell: str, number: int | None, *, wait: bool = False) 
         there = ", ".join(str(attempt.number) for attempt in attempts)
         raise SweepError(Problem(f"cell {cell} has no attempt {number}", remedy=f"it has {there}"))
     return Output(book, chosen[-1])
+
+
+def _await(book: Book, cell: str, number: int | None) -> None:
+    """Wait until a cell has that attempt, or no driver is left to launch it."""
+    while not any(number in (None, attempt.number) for attempt in book.state.cells.get(cell, ())):
+        driven = hold.driving(book.sweep) is not None  # before the look, so that nothing is missed
+        book.refresh()
+        if not driven:
+            return
+        time.sleep(_EVERY)
 
 
 def copy(found: Output, out: BinaryIO, err: BinaryIO, *, follow: bool) -> None:

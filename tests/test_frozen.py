@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import os
+
+import pytest
+
 RUNNER = """
     #!/bin/sh
     mkdir -p runs/$1 && echo "RUN_DIR=$PWD/runs/$1" && cp "$2" runs/$1/config
@@ -37,5 +41,17 @@ def test_a_spec_edited_after_render_is_mentioned_and_the_driver_runs_what_it_hol
     done = made.run("bash", "driver.sh")
     assert (done.returncode, note in done.stderr) == (0, True)
     (made.path / "s.yaml").unlink()
+    done = made.run("bash", "driver.sh")
+    assert (done.returncode, "note" in done.stderr) == (0, False)
+
+
+@pytest.mark.parametrize("kind", ["stdin", "pipe", "directory"])
+def test_a_spec_that_is_no_file_any_more_is_not_waited_for(project, kind):
+    made = project({"runner.sh": RUNNER, "s.yaml": SPEC, "a.yaml": "x: 1\n", "b.yaml": "x: 2\n"})
+    spec = "/dev/stdin" if kind == "stdin" else "s.yaml"
+    made.write({"driver.sh": made.run("sh", "-c", f"sweeptool render {spec} <s.yaml").stdout})
+    if kind != "stdin":
+        (made.path / "s.yaml").unlink()
+        os.mkfifo(made.path / "s.yaml") if kind == "pipe" else (made.path / "s.yaml").mkdir()
     done = made.run("bash", "driver.sh")
     assert (done.returncode, "note" in done.stderr) == (0, False)

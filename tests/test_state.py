@@ -302,3 +302,22 @@ def test_sweep_without_a_ledger_has_the_empty_state(tmp_path):
 
 def bare(made: State) -> State:
     return replace(made, oddities=[], heard=set())
+
+
+def test_cells_that_may_point_at_the_sweep_count_until_one_succeeds():
+    made = after(admitted(), settled(state="failed", suspect=True))
+    assert made.suspects == {"a"}
+    made.apply(admitted("b"))
+    made.apply(settled("b"))
+    assert made.suspects == set()
+
+
+def test_what_had_ended_unseen_was_not_interrupted():
+    made = after(admitted(), admitted("b"), event("interrupted", signal="INT", unseen=[["a", 1]]))
+    assert [attempt.interrupted for attempt in made.attempts] == [False, True]
+
+
+@pytest.mark.parametrize("unseen", [None, 7, ["a"], [["a"]], [["a", 1, 2]]])
+def test_an_interruption_that_makes_no_sense_changes_nothing(unseen):
+    made = after(admitted(), event("interrupted", signal="INT", unseen=unseen))
+    assert (made.stopped, [attempt.interrupted for attempt in made.attempts]) == ("", [False])

@@ -67,7 +67,7 @@ def planned(values: dict[str, Any]) -> Plan:
     from sweeptool import plan
 
     found = plan.make(load(values), values["project_dir"])
-    warn(found.warnings)
+    warn(map(str, found.warnings))
     return found
 
 

@@ -7,7 +7,7 @@ import time
 from collections.abc import Iterable
 from datetime import UTC, datetime
 
-from sweeptool.errors import FAILED
+from sweeptool.errors import FAILED, SweepError
 from sweeptool.frozen import Job
 from sweeptool.ledger import endings, launching, liveness, voice
 from sweeptool.ledger.admission import End, Interrupt, Wait, decide, refused
@@ -33,11 +33,20 @@ def following(desk: Desk, *, room: bool) -> str:
 
     ``stop`` means a cancellation: the groups are those of the runners that lost their shard.
     """
-    endings.look_around(desk)
     if desk.fatal:
-        return "wait" if desk.adopted else f"end {desk.fatal}"  # the driver waits for its own shards by itself
+        return failing(desk)
+    endings.look_around(desk)
     with desk.book.writing():
         return _decided(desk, room=room)
+
+
+def failing(desk: Desk) -> str:
+    """Answer a driver whose ledger cannot go on: what was adopted is waited for, and left to the next driver.
+
+    For its own shards the driver waits by itself.
+    """
+    endings.forget_what_is_over(desk)
+    return "wait" if desk.adopted else f"end {desk.fatal}"
 
 
 def ended(desk: Desk, index: int, number: int) -> None:
@@ -52,12 +61,15 @@ def interrupted(desk: Desk, name: str) -> str:
     desk.signal = desk.signal or signal.Signals[f"SIG{name}"].value
     if not desk.whole and _another_drives(desk):
         return _stop(desk)
-    with desk.book.writing() as state:
-        event: dict[str, object] = {"event": "interrupted", "signal": name, "over": desk.book.over()}
-        if not desk.whole:
-            event["cell"] = desk.scope[0].id
-        if not desk.quietly(event):
-            state.apply(event)  # no room to write it down: we know it at least
+    try:
+        with desk.book.writing() as state:
+            event = desk.book.stopping({"event": "interrupted", "signal": name})
+            if not desk.whole:
+                event["cell"] = desk.scope[0].id
+            if not desk.quietly(event):
+                state.apply(event)  # no room to write it down: we know it at least
+    except (SweepError, OSError) as error:
+        desk.fail(error)  # and yet what was adopted must hear of it
     return _stop(desk)
 
 

@@ -76,10 +76,11 @@ class Book:
         """Return what SWEEPTOOL_ATTEMPT holds in every process of ``attempt``."""
         return self.state.marker(attempt)
 
-    def over(self) -> list[list[str | int]]:
-        """Return cell and number of each attempt that is over though nobody saw it end: no signal will reach it."""
+    def stopping(self, event: Mapping[str, Any]) -> dict[str, Any]:
+        """Return an event that sends signals, with the attempts that none will reach: they ended, though unseen."""
         running = self.state.running.values()
-        return [[one.cell, one.number] for one in running if liveness.unseen(self.where(one), self.marker(one))]
+        unseen = [[one.cell, one.number] for one in running if liveness.unseen(self.where(one), self.marker(one))]
+        return {**event, "unseen": unseen}
 
     def check_cap(self, cap: int) -> None:
         """Raise SweepError where ``cap`` is below what is spent and reserved already."""

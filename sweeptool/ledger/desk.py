@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from sweeptool.errors import SweepError
+from sweeptool.errors import INTERNAL, SweepError
 from sweeptool.frozen import Frozen, Job
 from sweeptool.ledger import voice
 from sweeptool.ledger.admission import Rules, refused
@@ -79,6 +79,13 @@ class Desk:
         self.say(voice.held(why))
         if job is not None and refused(self.book.state, self.rules, job):
             self.quietly({"event": "refused", "cell": job.id, "index": job.index, "why": why})
+
+    def fail(self, error: SweepError | OSError) -> None:
+        """Say what no cell caused and nothing can be launched after."""
+        if not isinstance(error, SweepError):
+            error = SweepError(str(error), exit_code=INTERNAL)
+        self.say("\n".join(f"error: {problem}" for problem in error.problems))
+        self.fatal = error.exit_code
 
     def quietly(self, *events: dict[str, object]) -> bool:
         """Record what is good to know but not needed for resuming; False where a full disk has lost it."""

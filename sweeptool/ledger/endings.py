@@ -64,6 +64,16 @@ def look_around(desk: Desk) -> None:
         settle(desk, attempt, desk.book.where(attempt))
 
 
+def forget_what_is_over(desk: Desk) -> None:
+    """Wait no longer for adopted attempts that are over, where none can be settled."""
+    now = time.monotonic()
+    for key, looked in list(desk.adopted.items()):
+        attempt = desk.book.state.running.get(key)
+        where = desk.book.sweep.attempt(*key)
+        if attempt is None or where.ended or (now - looked > _LOOK and _gone(desk, attempt, where)):
+            del desk.adopted[key]
+
+
 def settle(desk: Desk, attempt: Attempt, where: AttemptDir) -> None:
     """Record what an attempt that is over was; queue its cell again where that is due."""
     job = desk.jobs.get(attempt.cell) or orphan(attempt.cell, attempt.index)

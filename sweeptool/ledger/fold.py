@@ -90,6 +90,7 @@ def _settled(state: State, event: Event) -> None:
     else:
         state.broken = max(state.broken, state.streak)
         state.streak = 0
+        state.suspects.clear()
     if event.get("suspect"):
         state.suspects.add(cell)
     if event.get("halt"):
@@ -117,22 +118,22 @@ def _raised(state: State, event: Event) -> None:
 
 def _interrupted(state: State, event: Event) -> None:
     only = event.get("cell")  # a single shard's driver asked no other to stop
+    _stopping(state, event, only)
     if only is None:
         state.stopped = "interrupted"
-    _stopping(state, event, only)
 
 
 def _requested(state: State, event: Event) -> None:
-    state.request = event["event"]
     if event["event"] == CANCELLED:
-        _stopping(state, event, None)
+        _stopping(state, event)
+    state.request = event["event"]
 
 
-def _stopping(state: State, event: Event, only: object) -> None:
-    """Mark what a signal is about to reach; what was over by then has ended by itself."""
-    over = {tuple(pair) for pair in event.get("over", ())}
+def _stopping(state: State, event: Event, only: str | None = None) -> None:
+    """Mark what a signal is about to reach; what was over by then, unseen, has ended by itself."""
+    unseen = {(cell, number) for cell, number in event.get("unseen", ())}  # read before anything is changed
     for attempt in state.running.values():
-        if only in (None, attempt.cell) and (attempt.cell, attempt.number) not in over:
+        if only in (None, attempt.cell) and (attempt.cell, attempt.number) not in unseen:
             attempt.interrupted = True
 
 

@@ -170,13 +170,9 @@ def _reply(desk: Desk, line: str) -> str | None:
     """Return the answer to a question, None to a report. An error that no cell caused stops the launching."""
     try:
         return _said(desk, line)
-    except SweepError as error:
-        say(_errors(error))
-        desk.fatal = error.exit_code
-    except OSError as error:  # the sweep directory is gone, say
-        say(f"error: {error}")
-        desk.fatal = INTERNAL
-    return None if line.startswith("ended ") else f"end {desk.fatal}"
+    except (SweepError, OSError) as error:  # an OSError: the sweep directory is gone, say
+        desk.fail(error)
+    return None if line.startswith("ended ") else answers.failing(desk)
 
 
 def _said(desk: Desk, line: str) -> str | None:

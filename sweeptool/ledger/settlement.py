@@ -68,17 +68,17 @@ def settle(
     state_name = verdict.state
     if state.request == CANCELLED and state_name == INTERRUPTED:
         state_name = CANCELLED
-    again = bool(verdict.suspect) and not state.suspects <= {attempt.cell}
+    again = bool(verdict.if_again) and not state.suspects <= {attempt.cell}
     detail = verdict.detail or oddity
     charged = cost if cost is not None else (attempt.reserved or 0)
     fields = {
         "state": state_name,
         "reason": verdict.reason,
-        "detail": f"{detail} (and so a pod before: {verdict.suspect})" if again else detail,
+        "detail": f"{detail} (and so a pod before: {verdict.if_again})" if again else detail,
         "flags": list(verdict.flags),
         "transient": verdict.transient,
         "halt": verdict.halt or again,
-        "suspect": bool(verdict.suspect),
+        "suspect": bool(verdict.if_again),
         "exit_code": exit_code,
         "failed": found.failed if found else None,
         "run_dir": str(run_dir) if run_dir else None,

@@ -33,9 +33,8 @@ class State:
     plan_cap: int | None = None
     plan_state: str | None = None  # what the spec itself asks for
     request: str | None = None  # "suspended" or "cancelled"
-    suspects: set[str] = field(
-        default_factory=set
-    )  # cells that ended as no second one may, since the driver was opened
+    # cells that ended as no second one may, since a cell last succeeded or the driver was opened
+    suspects: set[str] = field(default_factory=set)
     halted: str = ""  # the reason of the attempt that stopped the sweep
     stopped: str = ""  # why the last driver stopped launching: "budget", "streak", "interrupted"
     streak: int = 0

@@ -13,14 +13,15 @@ _LONGEST_WORD = 128 * 1024 - 1  # bytes of one argument or variable that Linux p
 _ALL_WORDS = 1_500_000  # bytes of all of them together, well inside the usual 2 MB
 
 
-def budget(spec: Spec, shards: Sequence[Shard]) -> tuple[list[Problem], list[str]]:
-    """Return what the cap makes impossible, and what it makes doubtful, a line each."""
+def budget(spec: Spec, shards: Sequence[Shard]) -> tuple[list[Problem], list[Problem]]:
+    """Return what the cap makes impossible, and what it makes doubtful."""
     cap = spec.max_cost
     if cap is None:
         return [], []
     unbounded = [shard.cell.index for shard in shards if shard.reservation is None]
     if spec.budget_policy == "spent":
-        return [], [f"cells {_some(unbounded)} have no bound: their overshoot is unknown"] if unbounded else []
+        doubt = f"cells {_some(unbounded)} have no bound: their overshoot is unknown"
+        return [], [Problem(doubt)] if unbounded else []
     if unbounded:
         return [
             Problem(
@@ -41,7 +42,8 @@ def budget(spec: Spec, shards: Sequence[Shard]) -> tuple[list[Problem], list[str
                 remedy="raise the cap, or lower cost_cap_usd or max_runtime",
             )
         ], []
-    return [], [f"cells {_some(dear)} may each cost more than the cap and would stop the sweep"] if dear else []
+    doubt = f"cells {_some(dear)} may each cost more than the cap and would stop the sweep"
+    return [], [Problem(doubt)] if dear else []
 
 
 def sizes(spec: Spec, shards: Sequence[Shard]) -> list[Problem]:

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 
 from sweeptool import cells
 from sweeptool.cells import Cell
+from sweeptool.errors import Problem
 from sweeptool.runners.base import Runner
 from sweeptool.spec.model import Retry, Spec
 
@@ -30,7 +31,7 @@ class Plan:
     runner: Runner
     shards: tuple[Shard, ...]
     digests: Mapping[str, str]
-    warnings: tuple[str, ...]
+    warnings: tuple[Problem, ...]
 
     def label(self, shard: Shard) -> str:
         """Return what tells a shard from its siblings; a config that all share does not."""

@@ -54,7 +54,7 @@ class Verdict:
     transient: bool = False  # worth another attempt by the runner's own judgement
     halt: bool = False  # the sweep's fault, not the cell's: launch nothing more
     free: bool = False  # known to have cost nothing, though no manifest says so
-    suspect: str = ""  # what is wrong with the sweep if a second cell ends like this; then it halts
+    if_again: str = ""  # what to ask the user where a second cell ends like this; the sweep halts then
 
 
 class Runner(Protocol):

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from sweeptool.errors import Problem
+
 Command = tuple[str, ...] | str
 """An argv taken as it is (placeholders in braces), or a line for the user's own bash."""
 
@@ -94,7 +96,7 @@ class Spec:
     after: tuple[Command, ...] = ()
     validate: bool = True
     state: str | None = None  # nodus spec.state: "Suspended", "Cancelled"
-    warnings: tuple[str, ...] = ()
+    warnings: tuple[Problem, ...] = ()
     source: str = "-"
     sha256: str = ""  # of the spec's bytes
 

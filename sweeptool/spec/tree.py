@@ -92,7 +92,7 @@ class Report:
 
     source: str
     problems: list[Problem]
-    warnings: list[str]
+    warnings: list[Problem]
 
     def error(self, at: Node, path: str, message: str, remedy: str = "") -> None:
         """Note a problem at a node."""
@@ -100,7 +100,7 @@ class Report:
 
     def warn(self, at: Node, path: str, message: str, remedy: str = "") -> None:
         """Note what is allowed and yet hardly meant."""
-        self.warnings.append(str(self._problem(at, path, message, remedy)))
+        self.warnings.append(self._problem(at, path, message, remedy))
 
     def finish(self) -> None:
         """Raise a SweepError of every problem, in the document's order, each said once."""

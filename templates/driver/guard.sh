@@ -2,8 +2,10 @@ if [ -z "${BASH_VERSION:-}" ] || [ "${BASH_VERSINFO[0]}${BASH_VERSINFO[1]}" -lt 
   echo "driver: needs bash 4.4 or newer, this is ${BASH_VERSION:-another shell}; on macOS: brew install bash" >&2
   exit 2
 fi
+# Functions that somebody exported would be called instead; set and unset among them, so this comes first.
+builtin unset -f cd command echo env eval exec exit export kill local mapfile mkdir printf read return rm set shift \
+  sleep trap true type unset wait
 set -euo pipefail
-unset -f cd exec export kill printf read set shift trap type wait # functions that somebody exported would be called instead
 
 # cut_short: what happens at the end of a file that is not whole.
 cut_short() {

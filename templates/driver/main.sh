@@ -87,7 +87,8 @@ main() {
         shift
         ;;
       --cells)
-        [[ ${2-} == "$cells_digest" ]] || die 2 "$0 holds other cells than the file that calls it: render both again"
+        (($# > 1)) || die 2 "--cells needs a digest"
+        [[ $2 == "$cells_digest" ]] || die 2 "$0 holds other cells than the file that calls it: render both again"
         shift
         ;;
       --project-dir)

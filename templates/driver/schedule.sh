@@ -35,7 +35,7 @@ schedule() {
   while true; do
     reap
     report_signal
-    ((hardness + cancelled == 0)) || stop_shards # also those that were being launched when the signal came
+    ((hardness + cancelled == 0)) || stop_shards 1 # also those that were being launched when the signal came
     if ((${#running[@]} < max_parallel)); then
       ask next
     elif [[ $reply == launch ]]; then

@@ -89,7 +89,7 @@ record() {
   until { printf '%s\n' "$1" >"$attempt_dir/exit"; } 2>&"$nowhere"; do
     rm -f "$attempt_dir/exit" 2>/dev/null || true # it is empty
     [[ -d $attempt_dir ]] || return 0
-    if ((stopped && ++tries > 3)); then return; fi
+    if ((stopped && ++tries > 3)); then return 0; fi
     ((told)) || say "hold    no room to write down how ${attempt_dir#"$SWEEP_DIR/"} ended"
     told=1
     sleep 1 || true # a signal may end it

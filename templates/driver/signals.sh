@@ -2,13 +2,14 @@
 # each further one is harder, and at once. What comes within a second is an echo, and so is a second hang-up:
 # timeout(1) and a terminal that closes send theirs twice.
 on_signal() {
-  local now=${EPOCHREALTIME:-$SECONDS.000000} nth=0 echo=1000000
+  local now=${EPOCHREALTIME:-$SECONDS.000000} nth=0 deaf=1000000
   now=${now//[!0-9]/} # the decimal point is the locale's
-  [[ $1 != HUP ]] || echo=$now
+  # a second hang-up never counts
+  if [[ $1 == HUP ]]; then deaf=$now; fi
   # one command, since another signal's trap may run between any two
-  ((nth = hardness == 0 || now - heard > echo || heard - now > echo ? (heard = now, ++hardness) : 0)) || return 0
+  ((nth = (hardness == 0 || now - heard > deaf || heard - now > deaf) ? (heard = now, ++hardness) : 0)) || return 0
   if ((nth > 1)); then
-    stop_shards
+    stop_shards "$nth"
     say "stop    SIG$1 again: cells stopped harder: ${#running[@]}"
   else
     signal=$1
@@ -16,16 +17,15 @@ on_signal() {
   fi
 }
 
-# stop_shards: INT makes a runner release its pod, TERM ends it, KILL is the last resort. A shard gets each only
-# once: a second INT would interrupt the runner's own clean-up, and its pod would bill on.
+# stop_shards HARDNESS: the next of INT, TERM and KILL to each shard that has not had as many. INT makes a runner
+# release its pod, TERM ends it, KILL is the last resort. A shard gets each only once: a second INT would interrupt
+# the runner's own clean-up, and its pod would bill on. The schedule asks for INT only, signals for more.
 stop_shards() {
   local -a signals=(INT TERM KILL)
-  local group sent wanted=$hardness
-  if ((wanted < cancelled)); then wanted=$cancelled; fi
-  if ((wanted > ${#signals[@]})); then wanted=${#signals[@]}; fi
+  local group sent
   for group in "${!running[@]}" "${adopted[@]}"; do
     # one command, for a trap may call this too
-    (((sent = ${asked[group]:-0}) < wanted && (asked[group] = sent + 1))) || continue
+    (((sent = ${asked[group]:-0}) < $1 && sent < 3 && (asked[group] = sent + 1))) || continue
     kill -s "${signals[sent]}" -- "-$group" 2>/dev/null || true # it may have ended
   done
 }

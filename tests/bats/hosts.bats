@@ -124,6 +124,22 @@ fill() {
   [ "$(wrote begin)" = a ]
 }
 
+@test "a ledger that is cut while adopted shards run: a signal still reaches them" {
+  stub 'begin; gate go; succeed'
+  spec 'max_parallel: 2' "$four"
+  drive
+  soon noted begin 2
+  kill -KILL "$DRIVER"
+  wait "$DRIVER" || true
+  drive
+  soon grep -q 'cell 1 attempt 1 still runs' err
+  truncate -s 10 "$LEDGER"
+  kill -INT "$DRIVER"
+  ended
+  [ "$code" -eq 70 ]
+  [ "$(wrote INT | wc -w)" -eq 2 ]
+}
+
 @test "a clock that jumps back: delays go on, nothing runs twice, a second signal is still a second one" {
   library=$(find /usr/lib -name libfaketime.so.1 2>/dev/null | head -n 1)
   [[ -n $library ]] || skipped "libfaketime is not there"
@@ -204,14 +220,13 @@ fill() {
   spec 'before: ["module load"]' 'max_parallel: 2' "$four"
   # shellcheck disable=SC2317 # the driver must not call them, but what it runs may
   odd() {
-    cd() { :; }
-    kill() { :; }
-    printf() { :; }
-    read() { :; }
     stub() { :; }
-    wait() { :; }
     module() { :; }
-    export -f cd kill printf read stub wait module
+    export -f stub module
+    local name
+    for name in cd command echo env kill local mapfile mkdir printf read return rm set shift sleep trap type unset wait eval; do
+      eval "$name() { :; }; export -f $name"
+    done
     exec "$@"
   }
   run odd env BASH_ENV="$PWD/env.sh" CDPATH="$PWD/elsewhere:/" IFS=e GREP_OPTIONS=-v SHELLOPTS=noglob GLOBIGNORE='*' \

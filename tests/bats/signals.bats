@@ -232,6 +232,25 @@ two() {
   [ "$(wrote INT | wc -w)" -eq 2 ]
 }
 
+@test "two signals while the ledger is slow: the second asks, as nobody was asked yet, and a third is harder" {
+  stub 'trap "note INT; sleep 0.5; fail 130" INT; trap "note TERM" TERM; begin; gate go; succeed'
+  spec 'max_parallel: 2' "$four"
+  drive
+  soon noted begin 2
+  local ledger
+  ledger=$(pgrep -P "$DRIVER" -f 'sweeptool ledger')
+  kill -STOP "$ledger"
+  kill -INT "$DRIVER"
+  soon grep -q 'launching stops' err
+  sleep 1.1
+  kill -TERM "$DRIVER"
+  soon grep -q 'again' err
+  kill -CONT "$ledger"
+  ended
+  [ "$code" -eq 130 ]
+  [ "$(wrote INT | wc -w) $(wrote TERM)" = "2 " ]
+}
+
 @test "a shard that ends well while the others are stopped has succeeded" {
   stub 'trap "" INT; begin; gate go; succeed'
   spec 'max_parallel: 2' "$four"

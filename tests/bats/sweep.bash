@@ -85,9 +85,12 @@ gone() {
 
 # soon COMMAND...: wait until COMMAND succeeds; fail when patience ends.
 soon() {
-  local until=$((EPOCHSECONDS + PATIENCE))
+  local now deadline
+  printf -v deadline '%(%s)T' -1
+  ((deadline += PATIENCE))
   until "$@"; do
-    if ((EPOCHSECONDS > until)); then
+    printf -v now '%(%s)T' -1
+    if ((now > deadline)); then
       printf 'this did not come true: %s\n' "$*" >&2
       return 1
     fi

@@ -30,8 +30,10 @@ if [ -z "${BASH_VERSION:-}" ] || [ "${BASH_VERSINFO[0]}${BASH_VERSINFO[1]}" -lt 
   echo "driver: needs bash 4.4 or newer, this is ${BASH_VERSION:-another shell}; on macOS: brew install bash" >&2
   exit 2
 fi
+# Functions that somebody exported would be called instead; set and unset among them, so this comes first.
+builtin unset -f cd command echo env eval exec exit export kill local mapfile mkdir printf read return rm set shift \
+  sleep trap true type unset wait
 set -euo pipefail
-unset -f cd exec export kill printf read set shift trap type wait # functions that somebody exported would be called instead
 
 # cut_short: what happens at the end of a file that is not whole.
 cut_short() {
@@ -311,7 +313,7 @@ record() {
   until { printf '%s\n' "$1" >"$attempt_dir/exit"; } 2>&"$nowhere"; do
     rm -f "$attempt_dir/exit" 2>/dev/null || true # it is empty
     [[ -d $attempt_dir ]] || return 0
-    if ((stopped && ++tries > 3)); then return; fi
+    if ((stopped && ++tries > 3)); then return 0; fi
     ((told)) || say "hold    no room to write down how ${attempt_dir#"$SWEEP_DIR/"} ended"
     told=1
     sleep 1 || true # a signal may end it
@@ -322,13 +324,14 @@ record() {
 # each further one is harder, and at once. What comes within a second is an echo, and so is a second hang-up:
 # timeout(1) and a terminal that closes send theirs twice.
 on_signal() {
-  local now=${EPOCHREALTIME:-$SECONDS.000000} nth=0 echo=1000000
+  local now=${EPOCHREALTIME:-$SECONDS.000000} nth=0 deaf=1000000
   now=${now//[!0-9]/} # the decimal point is the locale's
-  [[ $1 != HUP ]] || echo=$now
+  # a second hang-up never counts
+  if [[ $1 == HUP ]]; then deaf=$now; fi
   # one command, since another signal's trap may run between any two
-  ((nth = hardness == 0 || now - heard > echo || heard - now > echo ? (heard = now, ++hardness) : 0)) || return 0
+  ((nth = (hardness == 0 || now - heard > deaf || heard - now > deaf) ? (heard = now, ++hardness) : 0)) || return 0
   if ((nth > 1)); then
-    stop_shards
+    stop_shards "$nth"
     say "stop    SIG$1 again: cells stopped harder: ${#running[@]}"
   else
     signal=$1
@@ -336,16 +339,15 @@ on_signal() {
   fi
 }
 
-# stop_shards: INT makes a runner release its pod, TERM ends it, KILL is the last resort. A shard gets each only
-# once: a second INT would interrupt the runner's own clean-up, and its pod would bill on.
+# stop_shards HARDNESS: the next of INT, TERM and KILL to each shard that has not had as many. INT makes a runner
+# release its pod, TERM ends it, KILL is the last resort. A shard gets each only once: a second INT would interrupt
+# the runner's own clean-up, and its pod would bill on. The schedule asks for INT only, signals for more.
 stop_shards() {
   local -a signals=(INT TERM KILL)
-  local group sent wanted=$hardness
-  if ((wanted < cancelled)); then wanted=$cancelled; fi
-  if ((wanted > ${#signals[@]})); then wanted=${#signals[@]}; fi
+  local group sent
   for group in "${!running[@]}" "${adopted[@]}"; do
     # one command, for a trap may call this too
-    (((sent = ${asked[group]:-0}) < wanted && (asked[group] = sent + 1))) || continue
+    (((sent = ${asked[group]:-0}) < $1 && sent < 3 && (asked[group] = sent + 1))) || continue
     kill -s "${signals[sent]}" -- "-$group" 2>/dev/null || true # it may have ended
   done
 }
@@ -401,7 +403,7 @@ schedule() {
   while true; do
     reap
     report_signal
-    ((hardness + cancelled == 0)) || stop_shards # also those that were being launched when the signal came
+    ((hardness + cancelled == 0)) || stop_shards 1 # also those that were being launched when the signal came
     if ((${#running[@]} < max_parallel)); then
       ask next
     elif [[ $reply == launch ]]; then
@@ -521,7 +523,8 @@ main() {
         shift
         ;;
       --cells)
-        [[ ${2-} == "$cells_digest" ]] || die 2 "$0 holds other cells than the file that calls it: render both again"
+        (($# > 1)) || die 2 "--cells needs a digest"
+        [[ $2 == "$cells_digest" ]] || die 2 "$0 holds other cells than the file that calls it: render both again"
         shift
         ;;
       --project-dir)

@@ -147,8 +147,8 @@ MUTANTS = (
     _mutant(
         "a second SIGINT for one wish",
         "templates/driver/signals.sh",
-        " < wanted && (asked[group] = sent + 1)))",
-        " < wanted))",
+        " && sent < 3 && (asked[group] = sent + 1)))",
+        "))",
         "SIGINT; SIGTERM",
         "asked",
         parallel=3,
@@ -160,8 +160,8 @@ MUTANTS = (
     _mutant(
         "an echo is a wish",
         "templates/driver/signals.sh",
-        "now - heard > echo || heard - now > echo ?",
-        "1 ?",
+        "(hardness == 0 || now - heard > deaf || heard - now > deaf)",
+        "1",
         "signal echoed",
         "asked",
         parallel=3,

@@ -24,7 +24,6 @@ _DEGRADED = re.compile(
     re.MULTILINE,
 )
 _ANSWER = re.compile(r"\"error\":\s*\"([^\"\n]+)\"")  # the provider's client answers in JSON
-_PREEMPTED = re.compile(r"outbid", re.IGNORECASE)
 _BY_PROVIDER = re.compile(r"exited by runpod", re.IGNORECASE)
 _BY_USER = re.compile(r"(?:exited|terminated) by user", re.IGNORECASE)
 
@@ -108,9 +107,9 @@ def _fate(found: Findings) -> Verdict | None:
     ended = state in ("EXITED", "TERMINATED")
     if ended and _BY_USER.search(found.change):
         return Verdict("failed", "killed_by_user", what)
-    if killed or (ended and _PREEMPTED.search(found.change)) or (ended and found.change):
-        suspect = "is there money left?" if _BY_PROVIDER.search(found.change) else ""
-        return Verdict("failed", "pod_killed", what, transient=True, suspect=suspect)
+    if killed or (ended and found.change):  # outbid, or ended by the provider
+        question = "is there money left?" if _BY_PROVIDER.search(found.change) else ""
+        return Verdict("failed", "pod_killed", what, transient=True, if_again=question)
     if ended or (state != "RUNNING" and found.unpulled):
         return Verdict("failed", "pod_lost", what if ended else "the pod could not be reached any more", transient=True)
     return None
