@@ -44,6 +44,7 @@ lint: $(VENV)/.installed-test ## ruff, mypy, shellcheck, shfmt
 
 .PHONY: bench
 bench: $(VENV)/.installed-test ## our speed against our neighbours', as a markdown table
+	tests/rig/setup || true # one of the neighbours; without it, its rows are left out
 	$(VENV)/bin/python -m tests.bench $(BENCH)
 
 ROUNDS ?= 50
@@ -51,6 +52,10 @@ SEED ?= 1
 .PHONY: torture
 torture: $(VENV)/.installed-test ## kill sweeps at random and count: make torture ROUNDS=200 SEED=1
 	$(VENV)/bin/python -m tests.torture --rounds $(ROUNDS) --seed $(SEED)
+
+.PHONY: mutants
+mutants: $(VENV)/.installed-test ## break sweeptool on purpose, and say what torture catches it for
+	$(VENV)/bin/python -m tests.torture --mutants --rounds 150
 
 .PHONY: wheel
 wheel: $(VENV)/.installed ## the wheel, in dist/
