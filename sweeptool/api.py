@@ -6,7 +6,7 @@ import json
 import subprocess
 import time
 import warnings
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from decimal import Decimal
@@ -93,6 +93,8 @@ class Sweep:
         body |= {"repetitions": repetitions, "maxParallel": max_parallel}
         if max_cost is not None:
             body["maxCostUSD"] = str(max_cost)
+        if not isinstance(name, str):
+            raise SweepError(Problem(f"{name!r} is no text", "name", "Sweep()"))
         text = json.dumps({"apiVersion": "nodus.dev/v1", "kind": "Sweep", "metadata": {"name": name}, "spec": body})
         self.project = Path(project)
         flags = specs.Flags(runner=runner)
@@ -165,8 +167,8 @@ class Sweep:
         self.driver = subprocess.Popen(argv, env=environment, stdin=subprocess.DEVNULL, start_new_session=True)
 
     def _running(self) -> bool:
-        if self.driver is not None:
-            return self.driver.poll() is None
+        if self.driver is not None and self.driver.poll() is None:
+            return True
         return statuses.driven(self.where)
 
 
@@ -202,7 +204,9 @@ def _argument(problem: Problem) -> Problem:
 
 def _matrix(grid: Mapping[str, Sequence[Scalar]]) -> dict[str, object]:
     """Return a grid as a spec's matrix: ``gpu`` and ``region`` are dimensions, the rest are parameters."""
-    raise_all([problem for key, values in grid.items() for problem in _problems(key, values)])
+    if not isinstance(grid, Mapping):
+        raise SweepError(Problem(f"{grid!r} is no mapping of names to lists", "grid", "Sweep()"))
+    raise_all([problem for key in grid for problem in _problems(key, grid[key])])
     named = {"gpu": "gpu", "region": "regions"}
     values = {key: list(map(_text, grid[key])) for key in grid}
     matrix: dict[str, object] = {named[key]: values[key] for key in grid if key in named}
@@ -211,7 +215,8 @@ def _matrix(grid: Mapping[str, Sequence[Scalar]]) -> dict[str, object]:
 
 def _problems(key: str, values: object) -> list[Problem]:
     path = f"grid.{key}"
-    if not isinstance(values, Iterable) or isinstance(values, str | bytes | Mapping | AbstractSet):
+    one_pass = isinstance(values, Iterator)
+    if not isinstance(values, Iterable) or one_pass or isinstance(values, str | bytes | Mapping | AbstractSet):
         return [Problem(f"{values!r} is no list of values", path, "Sweep()", remedy="[value, ...]")]
     wrong = [value for value in values if not isinstance(_plain(value), str | bool | Number)]
     return [Problem(f"{value!r} is no value: text, a number or a bool", path, "Sweep()") for value in wrong]

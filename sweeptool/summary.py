@@ -161,7 +161,7 @@ def attempts(runs: Sequence[Run]) -> tuple[tuple[str, ...], list[tuple[str, ...]
     rows = []
     for run in runs:
         job = run.job
-        varied = [str(_asked(key)(job) or "-") if job else "-" for key in asked]
+        varied = [str(_asked(key)(job) or "-") if job else getattr(run, key) or "-" for key in asked]
         varied += [run.params.get(name, "-") for name in names]
         if repeated:
             varied.append(str(job.record["repetition"]) if job else "-")

@@ -70,6 +70,9 @@ def test_a_wrong_job_is_refused_like_a_wrong_spec(tmp_path):
     ("job", "arguments", "expected"),
     [
         ({}, {"grid": {"LR": [None]}}, "Sweep(): grid.LR: None is no value: text, a number or a bool"),
+        ({}, {"grid": {"LR": iter([1])}}, "Sweep(): grid.LR: <list_iterator object"),
+        ({}, {"grid": ["LR"]}, "Sweep(): grid: ['LR'] is no mapping of names to lists"),
+        ({}, {"name": 5}, "Sweep(): name: 5 is no text"),
         ({}, {"grid": {"LR": "abc"}}, "Sweep(): grid.LR: 'abc' is no list of values ([value, ...])"),
         ({}, {"grid": {"lr": [1]}}, "Sweep(): grid.lr: 'lr' is not a parameter's name"),
         ({"timout": "5m"}, {}, "Sweep(): job.timout: unknown setting 'timout' (did you mean 'timeout'?)"),
@@ -92,3 +95,13 @@ def test_a_cap_without_bounds_says_what_python_can_give(tmp_path):
 def test_an_empty_axis_is_warned_of(tmp_path):
     with pytest.warns(UserWarning, match=r"Sweep\(\): grid\.LR: is empty and counts as one value"):
         sweeptool.Sweep({"command": ["true"]}, grid={"LR": []}, project=tmp_path)
+
+
+def test_wait_waits_for_another_driver_too(tmp_path):
+    job = {"command": ["sleep", "2"], "timeout": "1m"}
+    first = sweeptool.Sweep(job, project=tmp_path).run()
+    try:
+        report = sweeptool.Sweep(job, project=tmp_path).run().wait(60)
+    except SweepError:  # it saw the first one at once
+        report = first.wait(60)
+    assert report.phase == "Succeeded"

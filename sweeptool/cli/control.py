@@ -7,6 +7,7 @@ from pathlib import Path
 import click
 
 from sweeptool.cli import options
+from sweeptool.layout import SweepDir
 
 
 @click.command()
@@ -15,7 +16,7 @@ def suspend(sweep: str | None, sweeps_dir: Path) -> None:
     """Launch nothing more of SWEEP until it is resumed; cells that run go on to their end."""
     from sweeptool import control
 
-    click.echo(control.suspend(options.find(sweep, sweeps_dir)), err=True)
+    click.echo(control.suspend(_found(sweep, sweeps_dir)), err=True)
 
 
 @click.command()
@@ -36,7 +37,7 @@ def resume(
     """Take back suspend or cancel, raise the cap, and go on with SWEEP. Exits as the driver does."""
     from sweeptool import control, launch
 
-    where = options.find(sweep, sweeps_dir)
+    where = _found(sweep, sweeps_dir)
     idle = control.resume(where, cap)
     if no_run or not idle:
         click.echo("resumed; run it again to go on" if idle else "resumed; the driver that runs goes on", err=True)
@@ -50,8 +51,16 @@ def cancel(sweep: str | None, sweeps_dir: Path) -> None:
     """Launch nothing more of SWEEP and interrupt the cells that run, so that they release what they rent."""
     from sweeptool import control
 
-    where = options.find(sweep, sweeps_dir)
+    where = _found(sweep, sweeps_dir)
     click.echo(control.cancel(where, lambda line: click.echo(line, err=True)), err=True)
+
+
+def _found(sweep: str | None, sweeps_dir: Path) -> SweepDir:
+    """Return the sweep that is meant; say which where the user did not."""
+    where = options.find(sweep, sweeps_dir)
+    if sweep is None:
+        click.echo(f"sweep   {where.path.name}", err=True)
+    return where
 
 
 commands: list[click.Command] = [suspend, resume, cancel]

@@ -10,6 +10,7 @@ from typing import Any
 import click
 
 from sweeptool.cli import options
+from sweeptool.errors import Problem, SweepError
 from sweeptool.layout import SweepDir
 
 
@@ -24,9 +25,18 @@ def run(context: click.Context, /, *, parallel: str | None, sweeps_dir: Path, **
 
     found = plan.runnable(options.planned(values))
     where = values["project_dir"] / sweeps_dir / found.spec.name
+    _begun_elsewhere(found.spec.source, where, values["project_dir"])
     text = render.render(found, remake=options.remake(values))
     words = [] if parallel is None else ["-j", parallel]
     context.exit(launch.driver(SweepDir(where), text, values["project_dir"], words))
+
+
+def _begun_elsewhere(source: str, where: Path, project: Path) -> None:
+    """Raise SweepError where a sweep began beside its spec and would begin again here, with a ledger of its own."""
+    home = Path(source).parent
+    if project == Path() and not where.is_absolute() and not where.exists() and (home / where).exists():
+        what = f"this sweep has begun in {home}"
+        raise SweepError(Problem(what, source=source, remedy=f"run it there, or say where: --project-dir {home}"))
 
 
 @click.command(hidden=True, context_settings={"ignore_unknown_options": True})

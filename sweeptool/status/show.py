@@ -47,7 +47,7 @@ def final(status: Status) -> str:
 def _row(status: Status) -> tuple[str, ...]:
     cheapest, _ = statuses.best(status)
     state = status.state
-    unknown = f" + {money.dollars(state.unknown)}?" if state.unknown_attempts else ""
+    unknown = f" + {money.dollars(state.unknown) if state.unknown else ''}?" if state.unknown_attempts else ""
     return (
         status.plan.name,
         status.named,

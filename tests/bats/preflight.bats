@@ -120,3 +120,20 @@ one='matrix: {params: {x: [a]}}'
   [ -d sub/artifacts ]
   [ ! -d elsewhere/sub/artifacts ]
 }
+
+@test "a driver of a sweep that began beside it does not begin it anew elsewhere, but does where it is told" {
+  spec 'matrix: {params: {x: [a]}}'
+  bash driver.sh
+  mkdir sub
+  cd sub
+  run bash ../driver.sh
+  [ "$status" -eq 2 ]
+  [[ $output == *"this sweep has begun in $BATS_TEST_TMPDIR/project/sub/..: run it there, or say where with --project-dir"* ]]
+  run sweeptool run ../sweep.yaml
+  [ "$status" -eq 2 ]
+  [[ $output == *"this sweep has begun in .. (run it there, or say where: --project-dir ..)"* ]]
+  [ ! -e artifacts ]
+  run bash ../driver.sh --project-dir ..
+  [ "$status" -eq 0 ]
+  [ "$(wrote begin)" = a ]
+}

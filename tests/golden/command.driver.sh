@@ -151,6 +151,9 @@ preflight() {
   local program file variable thing
   local -a missing=()
   CDPATH='' cd -- "$project_dir" 2>/dev/null || die 2 "no project directory $project_dir"
+  if [[ $project_dir == . && $SWEEP_DIR != /* && ! -e $SWEEP_DIR && -e ${driver%/*}/$SWEEP_DIR ]]; then
+    die 2 "this sweep has begun in ${driver%/*}: run it there, or say where with --project-dir"
+  fi
   for program in "$SWEEPTOOL" "${programs[@]}"; do
     type -P -- "$program" >/dev/null || missing+=("program $program is not on PATH")
   done

@@ -59,6 +59,8 @@ def ledger(world: World) -> None:
 def everything(world: World) -> None:
     """Kill -9 all of it at once, as a power cut does; half of the time the machine comes up with another boot id."""
     with aim.gate(world):
+        for one in world.shells():  # one may have had no room to write down how its runner ended
+            world.note(fact="shell", shell=one.pid)
         pids = [process.pid for process in psutil.process_iter() if aim.inside(process, world.path)]
         world.dice.shuffle(pids)
         for pid in pids:
