@@ -6,6 +6,9 @@ import csv
 import dataclasses
 import json
 import os
+import subprocess
+import sys
+import time
 from decimal import Decimal
 
 import pytest
@@ -267,3 +270,16 @@ def test_wall_time_for_people_has_milliseconds_at_most(seconds, shown):
 
 def test_the_command_line_offers_just_the_formats_there_are():
     assert tuple(summary.FORMATS) == read.FORMATS
+
+
+def test_a_pipe_that_does_not_block_gets_all_of_it(tmp_path):
+    for number in range(300):
+        sweepmaker.manifest(tmp_path / "t" / f"{number:03d}")
+    argv = [sys.executable, "-m", "sweeptool", "manifest-summary", "--root", str(tmp_path / "t"), "--format", "json"]
+    reading, writing = os.pipe()
+    os.set_blocking(writing, False)
+    with subprocess.Popen(argv, stdout=writing) as process, os.fdopen(reading, "rb") as output:
+        os.close(writing)
+        time.sleep(1)  # until the pipe is full
+        told = json.loads(output.read())
+    assert (process.returncode, len(told["runs"])) == (0, 300)

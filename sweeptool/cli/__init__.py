@@ -17,6 +17,9 @@ def main() -> None:
     """Run ``sweeptool`` on the process's own arguments and exit with its code."""
     gc.set_threshold(_OBJECTS)
     _open_streams()
+    for number in (1, 2):  # a pipe that does not block loses what it has no room for, and says nothing
+        with suppress(OSError):
+            os.set_blocking(number, True)
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):  # the same bytes under every locale
             stream.reconfigure(encoding="utf-8", errors="surrogateescape")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import signal
 import time
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from datetime import UTC, datetime
 
 from sweeptool.errors import FAILED, SweepError
@@ -56,14 +56,19 @@ def ended(desk: Desk, index: int, number: int) -> None:
         endings.ended(desk, attempt)
 
 
-def interrupted(desk: Desk, name: str) -> str:
-    """Take note that the driver got the signal ``name``: nothing more is launched. Answer ``stop GROUP...``."""
+def interrupted(desk: Desk, name: str, spoken: Callable[[], bool]) -> str:
+    """Take note that the driver got the signal ``name``: nothing more is launched. Answer ``stop GROUP...``.
+
+    ``spoken`` says whether the driver has said more since it asked, which is that it passed further signals on.
+    """
     desk.signal = desk.signal or signal.Signals[f"SIG{name}"].value
     if not desk.whole and _another_drives(desk):
         return _stop(desk)
     try:
         with desk.book.writing() as state:
             event = desk.book.stopping({"event": "interrupted", "signal": name})
+            if desk.harder or spoken():
+                event["unseen"] = []  # what is over may have been stopped
             if not desk.whole:
                 event["cell"] = desk.scope[0].id
             if not desk.quietly(event):

@@ -40,6 +40,7 @@ class Desk:
     unsettled: list[Attempt] = field(default_factory=list)  # ended, not yet on the disk
     signal: int = 0
     fatal: int = 0  # the exit code of an error that no cell caused
+    harder: bool = False  # the driver has sent signals that it did not ask about
     told: bool = False  # the shards know of a cancellation
     last_launch: float = float("-inf")
     held_for: str = ""

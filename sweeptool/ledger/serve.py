@@ -150,6 +150,7 @@ def _converse(desk: Desk, held: Hold | None, pid: int) -> None:
             if not data:
                 return
             *lines, buffer = (buffer + data).split(b"\n")
+            desk.harder = desk.harder or b"harder" in lines
             for line in lines:
                 answer = _reply(desk, line.decode(errors="replace"))
                 if answer is not None:
@@ -172,7 +173,7 @@ def _reply(desk: Desk, line: str) -> str | None:
         return _said(desk, line)
     except (SweepError, OSError) as error:  # an OSError: the sweep directory is gone, say
         desk.fail(error)
-    return None if line.startswith("ended ") else answers.failing(desk)
+    return None if line.startswith(("ended ", "harder")) else answers.failing(desk)
 
 
 def _said(desk: Desk, line: str) -> str | None:
@@ -180,12 +181,18 @@ def _said(desk: Desk, line: str) -> str | None:
         case ["next" | "watch" as question]:
             return answers.following(desk, room=question == "next")
         case ["signal", name]:
-            return answers.interrupted(desk, name)
+            return answers.interrupted(desk, name, _spoken)
+        case ["harder"]:
+            return None  # noted when it was read, before the questions that came with it
         case ["ended", index, number]:
             answers.ended(desk, int(index), int(number))
             return None
         case _:
             raise SweepError(f"the ledger was told '{line}'", exit_code=INTERNAL)
+
+
+def _spoken() -> bool:
+    return bool(select.select([0], [], [], 0)[0])
 
 
 def _answer(line: str) -> None:

@@ -9,6 +9,7 @@ on_signal() {
   # one command, since another signal's trap may run between any two
   ((nth = (hardness == 0 || now - heard > deaf || heard - now > deaf) ? (heard = now, ++hardness) : 0)) || return 0
   if ((nth > 1)); then
+    note harder # first: what ends from here on may have been stopped, whatever its manifest says
     stop_shards "$nth"
     say "stop    SIG$1 again: cells stopped harder: ${#running[@]}"
   else

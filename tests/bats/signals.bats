@@ -251,6 +251,28 @@ two() {
   [ "$(wrote INT | wc -w) $(wrote TERM)" = "2 " ]
 }
 
+@test "more signals while the ledger is slow: what they stopped has not succeeded, whatever its manifest says" {
+  stub 'trap "" TERM; trap "note INT; (finish 0 false); exec sleep 60" INT; begin; gate go; succeed'
+  spec 'max_parallel: 1' 'matrix: {params: {x: [a]}}'
+  drive
+  soon noted begin 1
+  local ledger
+  ledger=$(pgrep -P "$DRIVER" -f 'sweeptool ledger')
+  kill -STOP "$ledger"
+  kill -INT "$DRIVER"
+  soon grep -q 'launching stops' err
+  for ((n = 1; n <= 3; n++)); do
+    sleep 1.2
+    kill -INT "$DRIVER"
+    soon eval '(($(grep -c again err) >= n))'
+  done
+  kill -CONT "$ledger"
+  ended
+  [ "$code" -eq 130 ]
+  [ -e runs/*/runpod_deploy_pull_manifest.json ]
+  [ "$(wrote INT) $(outcomes 0)" = "a interrupted" ]
+}
+
 @test "a shard that ends well while the others are stopped has succeeded" {
   stub 'trap "" INT; begin; gate go; succeed'
   spec 'max_parallel: 2' "$four"
