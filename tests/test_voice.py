@@ -64,7 +64,7 @@ def test_cancel_after_a_killed_driver_asks_each_cell_once_and_each_keeps_its_cos
         time.sleep(0.05)
     os.kill(json.loads((here.path / "artifacts/sweeps/said/driver.lock").read_text())["pid"], signal.SIGKILL)
     asked = [f"stop    cell {index} attempt 1: asked to clean up" for index in (0, 1)]
-    assert here.tool("cancel").stderr.splitlines() == [*asked, "cancelled"]
+    assert here.tool("cancel").stderr.splitlines() == ["sweep   said", *asked, "cancelled"]
     driver.communicate(timeout=10)
     here.tool("run", "sweep.yaml")
     found = json.loads(here.tool("status", "--json").stdout)
