@@ -315,6 +315,8 @@ def test_cells_that_may_point_at_the_sweep_count_until_one_succeeds():
 def test_what_had_ended_unseen_was_not_interrupted():
     made = after(admitted(), admitted("b"), event("interrupted", signal="INT", unseen=[["a", 1]]))
     assert [attempt.interrupted for attempt in made.attempts] == [False, True]
+    made.apply(event("interrupted", signal="INT", unseen=[]))  # a harder signal does not change that
+    assert [attempt.interrupted for attempt in made.attempts] == [False, True]
 
 
 @pytest.mark.parametrize("unseen", [None, 7, ["a"], [["a"]], [["a", 1, 2]]])

@@ -133,8 +133,9 @@ def _stopping(state: State, event: Event, only: str | None = None) -> None:
     """Mark what a signal is about to reach; what was over by then, unseen, has ended by itself."""
     unseen = {(cell, number) for cell, number in event.get("unseen", ())}  # read before anything is changed
     for attempt in state.running.values():
-        if only in (None, attempt.cell) and (attempt.cell, attempt.number) not in unseen:
-            attempt.interrupted = True
+        if only in (None, attempt.cell):
+            attempt.unseen = attempt.unseen or (attempt.cell, attempt.number) in unseen
+            attempt.interrupted = attempt.interrupted or not attempt.unseen
 
 
 def _resumed(state: State, _event: Event) -> None:
