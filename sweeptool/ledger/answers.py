@@ -88,11 +88,6 @@ def _another_drives(desk: Desk) -> bool:
     return bool(desk.left)
 
 
-def news(desk: Desk) -> bool:
-    """Say whether something happened that the driver should ask about: a request, an adopted shard's end."""
-    return desk.book.behind() or any(desk.book.sweep.attempt(*key).ended for key in desk.adopted)
-
-
 def _decided(desk: Desk, *, room: bool) -> str:
     now = time.monotonic()
     if desk.told and desk.book.state.request is None:

@@ -65,10 +65,6 @@ class Book:
         for event in stamped:
             self.state.apply(event)
 
-    def behind(self) -> bool:
-        """Say whether another process has appended something."""
-        return self.reader.behind()
-
     def where(self, attempt: Attempt) -> AttemptDir:
         return self.sweep.attempt(attempt.cell, attempt.number)
 

@@ -1,8 +1,7 @@
 """Lines on stdin go in; one line of answer to each question comes out.
 
 Questions are ``next`` (a slot is free), ``watch`` (none is) and ``signal NAME``; ``ended INDEX ATTEMPT`` is a
-report, which gets no answer. This is the coprocess behind a driver. While it asks nothing, the ledger wakes it with
-SIGUSR1 where there is news, and once a second in any case, so that a wake-up that was missed costs a second.
+report, which gets no answer. This is the coprocess behind a driver, which asks twice a second what is new.
 """
 
 from __future__ import annotations
@@ -28,8 +27,7 @@ from sweeptool.ledger.journal import Reader
 from sweeptool.runners import RUNNERS
 from sweeptool.spec.model import Retry
 
-_TICK = 0.25  # seconds between two looks for news
-_NUDGE = 1.0  # seconds between two wake-ups without news
+_TICK = 1.0  # seconds between two looks whether the driver still lives
 
 
 def main(words: Sequence[str]) -> int:
@@ -139,12 +137,10 @@ def _mention_gone(book: Book, plan: Frozen) -> None:
 
 
 def _converse(desk: Desk, held: Hold | None, pid: int) -> None:
-    waiting = False  # the driver may be asleep
     buffer = b""
-    beaten = nudged = time.monotonic()
+    beaten = time.monotonic()
     while True:
         readable, _, _ = select.select([0], [], [], _TICK)
-        now = time.monotonic()
         if readable:
             data = os.read(0, 65536)
             if not data:
@@ -154,14 +150,10 @@ def _converse(desk: Desk, held: Hold | None, pid: int) -> None:
             for line in lines:
                 answer = _reply(desk, line.decode(errors="replace"))
                 if answer is not None:
-                    waiting = not answer.startswith("end")
                     _answer(answer)
-            nudged = now
         elif os.getppid() != pid:
             return  # killed, and something that it started holds our stdin open
-        elif waiting and (now - nudged >= _NUDGE or answers.news(desk)):
-            os.kill(pid, signal.SIGUSR1)
-            nudged = now
+        now = time.monotonic()
         if held is not None and now - beaten >= hold.BEAT:
             held.beat()
             beaten = now

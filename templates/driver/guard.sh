@@ -3,8 +3,8 @@ if [ -z "${BASH_VERSION:-}" ] || [ "${BASH_VERSINFO[0]}${BASH_VERSINFO[1]}" -lt 
   exit 2
 fi
 # Functions that somebody exported would be called instead; set and unset among them, so this comes first.
-builtin unset -f cd command echo env eval exec exit export kill local mapfile mkdir printf read return rm set shift \
-  sleep trap true type unset wait
+builtin unset -f cd command disown echo env eval exec exit export kill local mapfile mkdir printf read return rm set \
+  shift sleep trap true type unset wait
 set -euo pipefail
 
 # cut_short: what happens at the end of a file that is not whole.

@@ -18,7 +18,7 @@ count() {
 
 # run_sweep [OPTION...]: the whole sweep, or with --only N one cell of it.
 run_sweep() {
-  trap ':' USR1 PIPE # the ledger has news, or is gone: neither ends us
+  trap ':' PIPE # the ledger is gone: the next question shows it
   trap 'on_signal INT' INT
   trap 'on_signal TERM' TERM
   trap 'on_signal HUP' HUP

@@ -10,8 +10,19 @@ launch() {
   running[$!]="$1 $2"
 }
 
-# doze: sleep until a shard ends, or the ledger or a signal wakes us.
+# tick: half a second, and nothing of ours in its hands.
+tick() {
+  leave_ledger
+  exec sleep 0.5
+}
+
+# doze: sleep until a shard ends or a signal comes, but no longer than a tick: the ledger may have news. It could wake
+# us with a signal, but of two that come at once bash's wait forgets one, and that one might be your Ctrl-C.
 doze() {
+  if [[ -z $ticker ]] || ! kill -0 "$ticker" 2>&"$nowhere"; then
+    tick >&"$nowhere" 2>&1 &
+    ticker=$!
+  fi
   wait -n 2>/dev/null || true # only the wake-up: each shard's own status is taken in reap
 }
 
@@ -23,8 +34,10 @@ reap() {
     kill -0 "$pid" || ended+=("$pid")
   done 2>&"$nowhere"
   for pid in "${ended[@]}"; do
-    wait "$pid" 2>&"$nowhere" || true # what counts is what the shard wrote down
-    report_signal                     # first, so that what a signal ended is no failure
+    # What counts is what the shard wrote down. Not wait: where a signal came just as this one ended, bash has lost its
+    # status, and would wait for it for ever.
+    disown "$pid" 2>&"$nowhere" || true
+    report_signal # first, so that what a signal ended is no failure
     note ended "${running[$pid]}"
     unset "running[$pid]"
   done

@@ -59,6 +59,18 @@ two() {
   stopped 1
 }
 
+@test "SIGINT to a driver that a busy machine holds up, with whatever comes to it meanwhile" {
+  two
+  drive
+  soon noted begin 2
+  kill -STOP "$DRIVER"
+  kill -INT "$DRIVER"
+  sleep 1.5
+  kill -CONT "$DRIVER"
+  ended
+  stopped 2
+}
+
 @test "started with & by a script, which ignores SIGINT in it: SIGINT works all the same" {
   two
   bash driver.sh >out 2>err </dev/null 3>&- 4>&- &

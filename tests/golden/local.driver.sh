@@ -31,8 +31,8 @@ if [ -z "${BASH_VERSION:-}" ] || [ "${BASH_VERSINFO[0]}${BASH_VERSINFO[1]}" -lt 
   exit 2
 fi
 # Functions that somebody exported would be called instead; set and unset among them, so this comes first.
-builtin unset -f cd command echo env eval exec exit export kill local mapfile mkdir printf read return rm set shift \
-  sleep trap true type unset wait
+builtin unset -f cd command disown echo env eval exec exit export kill local mapfile mkdir printf read return rm set \
+  shift sleep trap true type unset wait
 set -euo pipefail
 
 # cut_short: what happens at the end of a file that is not whole.
@@ -104,6 +104,7 @@ only=''       # the one cell to run; empty: the whole sweep
 part=''       # begin or end: just what stands before or after the cells
 running=()    # process id of a shard -> "INDEX ATTEMPT"
 adopted=()    # process groups of runners whose shard is gone
+ticker=''     # what wakes us though nothing ended
 asked=()      # process group of either -> how hard it was stopped already
 signal=''     # the first signal that stopped us
 heard=0       # when the last one came
@@ -286,7 +287,7 @@ claim() {
 shard() {
   local status=0 stopped=0
   trap 'stopped=1' INT TERM HUP # the runner gets them too; this shell stays to record the outcome
-  trap - USR1 PIPE
+  trap - PIPE
   leave_ledger
   claim || return 0
   if ((stopped)); then
@@ -382,8 +383,19 @@ launch() {
   running[$!]="$1 $2"
 }
 
-# doze: sleep until a shard ends, or the ledger or a signal wakes us.
+# tick: half a second, and nothing of ours in its hands.
+tick() {
+  leave_ledger
+  exec sleep 0.5
+}
+
+# doze: sleep until a shard ends or a signal comes, but no longer than a tick: the ledger may have news. It could wake
+# us with a signal, but of two that come at once bash's wait forgets one, and that one might be your Ctrl-C.
 doze() {
+  if [[ -z $ticker ]] || ! kill -0 "$ticker" 2>&"$nowhere"; then
+    tick >&"$nowhere" 2>&1 &
+    ticker=$!
+  fi
   wait -n 2>/dev/null || true # only the wake-up: each shard's own status is taken in reap
 }
 
@@ -395,8 +407,10 @@ reap() {
     kill -0 "$pid" || ended+=("$pid")
   done 2>&"$nowhere"
   for pid in "${ended[@]}"; do
-    wait "$pid" 2>&"$nowhere" || true # what counts is what the shard wrote down
-    report_signal                     # first, so that what a signal ended is no failure
+    # What counts is what the shard wrote down. Not wait: where a signal came just as this one ended, bash has lost its
+    # status, and would wait for it for ever.
+    disown "$pid" 2>&"$nowhere" || true
+    report_signal # first, so that what a signal ended is no failure
     note ended "${running[$pid]}"
     unset "running[$pid]"
   done
@@ -458,7 +472,7 @@ count() {
 
 # run_sweep [OPTION...]: the whole sweep, or with --only N one cell of it.
 run_sweep() {
-  trap ':' USR1 PIPE # the ledger has news, or is gone: neither ends us
+  trap ':' PIPE # the ledger is gone: the next question shows it
   trap 'on_signal INT' INT
   trap 'on_signal TERM' TERM
   trap 'on_signal HUP' HUP
