@@ -233,3 +233,28 @@ ledger() {
   done
   [ ! -s "$RECORD" ]
 }
+
+# no_room: a driver whose one cell ended well, and whose shard finds no room to write that down.
+no_room() {
+  stub 'begin; (cd artifacts/sweeps/s/cells/*/attempt-1 && mkdir exit); succeed'
+  spec 'matrix: {params: {x: [a]}}'
+  drive
+  soon grep -q 'hold    no room to write down' err
+}
+
+@test "a shard that finds no room for its outcome writes it down as soon as there is" {
+  no_room
+  [ "$(outcomes 0)" = "" ]
+  rmdir artifacts/sweeps/s/cells/*/attempt-1/exit
+  ended
+  [ "$code $(outcomes 0)" = "0 succeeded" ]
+}
+
+@test "a shard that is killed while it finds no room leaves nothing that looks like its runner" {
+  no_room
+  local shard
+  shard=$(shards)
+  kill -KILL "$DRIVER" "$shard"
+  [ "$(pgrep -c -g "$shard")" -eq 0 ]
+  rmdir artifacts/sweeps/s/cells/*/attempt-1/exit
+}

@@ -320,7 +320,10 @@ record() {
     if ((stopped && ++tries > 3)); then return 0; fi
     ((told)) || say "hold    no room to write down how ${attempt_dir#"$SWEEP_DIR/"} ended"
     told=1
-    sleep 1 || true # a signal may end it
+    set -m # in a group of its own: should this shell be killed, nothing of the attempt seems to run
+    sleep 1 &
+    set +m
+    wait "$!" || true # a signal may cut it short
   done
 }
 
