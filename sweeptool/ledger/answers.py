@@ -15,6 +15,9 @@ from sweeptool.ledger.desk import Desk
 from sweeptool.ledger.pending import Pending
 from sweeptool.states import RUNNING
 
+_LAUNCH = "launch "
+_AT_ONCE = 16  # launches in an answer; a driver that is killed leaves as many that were admitted and never began
+
 
 def take_over(desk: Desk, only: Iterable[int] | None = None) -> None:
     """Sort out what earlier drivers left, then queue what still has to run (``only``: just these indexes)."""
@@ -28,16 +31,28 @@ def take_over(desk: Desk, only: Iterable[int] | None = None) -> None:
     desk.pending = Pending.of(job.index for job in desk.scope if desk.missing(job))
 
 
-def following(desk: Desk, *, room: bool) -> str:
-    """Answer ``launch INDEX ATTEMPT``, ``wait``, ``stop GROUP...`` or ``end CODE``; ``room`` says that a slot is free.
+def following(desk: Desk, *, slots: int) -> str:
+    """Answer ``launch INDEX ATTEMPT...`` for up to ``slots`` cells, ``wait``, ``stop GROUP...`` or ``end CODE``.
 
     ``stop`` means a cancellation: the groups are those of the runners that lost their shard.
     """
     if desk.fatal:
         return failing(desk)
     endings.look_around(desk)
+    launches: list[str] = []
     with desk.book.writing():
-        return _decided(desk, room=room)
+        while len(launches) < max(1, min(slots, _AT_ONCE)):
+            try:
+                answer = _decided(desk, room=slots > 0)
+            except (SweepError, OSError) as error:
+                if not launches:
+                    raise
+                desk.fail(error)  # what is admitted already is launched all the same
+                break
+            if not answer.startswith(_LAUNCH):
+                break
+            launches.append(answer.removeprefix(_LAUNCH))
+    return _LAUNCH + " ".join(launches) if launches else answer
 
 
 def failing(desk: Desk) -> str:

@@ -1,7 +1,7 @@
 """Lines on stdin go in; one line of answer to each question comes out.
 
-Questions are ``next`` (a slot is free), ``watch`` (none is) and ``signal NAME``; ``ended INDEX ATTEMPT`` is a
-report, which gets no answer. This is the coprocess behind a driver, which asks twice a second what is new.
+Questions are ``next SLOTS`` (so many are free) and ``signal NAME``; ``ended INDEX ATTEMPT`` is a report, which gets
+no answer. This is the coprocess behind a driver, which asks twice a second what is new.
 """
 
 from __future__ import annotations
@@ -170,8 +170,8 @@ def _reply(desk: Desk, line: str) -> str | None:
 
 def _said(desk: Desk, line: str) -> str | None:
     match line.split():
-        case ["next" | "watch" as question]:
-            return answers.following(desk, room=question == "next")
+        case ["next", slots] if slots.isdecimal():
+            return answers.following(desk, slots=int(slots))
         case ["signal", name]:
             return answers.interrupted(desk, name, _spoken)
         case ["harder"]:

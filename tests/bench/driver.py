@@ -12,16 +12,16 @@ from tests.bench.measure import Row, Timed, against, wall
 
 SLOTS = 8
 
-# One job: a run dir, its name on stdout, and a manifest as a runner writes it. All sides run this very file.
+# One job: a run dir, its name on stdout, and a manifest as a runner writes it. All sides run this very file; it starts
+# no more programs than it must, since what is measured is what stands around it.
 RUNNER = """\
 #!/bin/sh
 mkdir "runs/$1"
 echo "RUN_DIR=runs/$1"
 [ $# -lt 2 ] || sleep "$2"
-cat <<EOF >"runs/$1/manifest.json"
-{"schema_version": "v2", "failed": false, "job_name": "cell", "run_id": "cell-$1", "pod_id": null,
- "gpu_price_per_hour_usd": 0.36, "wall_time_sec": 0.01, "estimated_cost_usd": 0.0001, "artifacts": []}
-EOF
+printf '{"schema_version": "v2", "failed": false, "job_name": "cell", "run_id": "cell-%s", "pod_id": null,
+ "gpu_price_per_hour_usd": 0.36, "wall_time_sec": 0.01, "estimated_cost_usd": 0.0001, "artifacts": []}\n' "$1" \\
+  >"runs/$1/manifest.json"
 """
 
 HEAD = f"""\

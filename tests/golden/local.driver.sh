@@ -386,6 +386,14 @@ launch() {
   running[$!]="$1 $2"
 }
 
+# launch_all [INDEX ATTEMPT]...: launch each, unless a signal came: then it has ended before it began.
+launch_all() {
+  while (($# > 0)); do
+    if ((hardness == 0)); then launch "$1" "$2"; else note ended "$1" "$2"; fi
+    shift 2
+  done
+}
+
 # tick: half a second, and nothing of ours in its hands.
 tick() {
   leave_ledger
@@ -421,25 +429,22 @@ reap() {
 
 # schedule: at most MAX_PARALLEL shards at once, each launch admitted by the ledger. Sets the exit code.
 schedule() {
+  local slots
   while true; do
     reap
     report_signal
     ((hardness + cancelled == 0)) || stop_shards 1 # also those that were being launched when the signal came
-    if ((${#running[@]} < max_parallel)); then
-      ask next
-    elif [[ $reply == launch ]]; then
-      reply='wait' # that launch took the last slot: nothing to ask before something happens
+    slots=$((max_parallel - ${#running[@]}))
+    if ((slots == 0)) && [[ $reply == launch ]]; then
+      reply='wait' # those launches took the last slots: nothing to ask before something happens
     else
-      ask watch
+      ask next "$slots"
     fi
     case $reply in
       launch)
         cancelled=0 # taken back, or nothing would be launched
-        if ((hardness == 0)); then
-          launch "$word" "$rest"
-        else
-          note ended "$word" "$rest" # before it began
-        fi
+        # shellcheck disable=SC2086 # numbers
+        launch_all $word $rest
         ;;
       stop)
         cancelled=1
