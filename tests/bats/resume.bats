@@ -255,6 +255,6 @@ no_room() {
   local shard
   shard=$(shards)
   kill -KILL "$DRIVER" "$shard"
-  [ "$(pgrep -c -g "$shard")" -eq 0 ]
+  [ "$(pgrep -c -g "$shard" -x sleep)" -eq 0 ]
   rmdir artifacts/sweeps/s/cells/*/attempt-1/exit
 }
