@@ -283,6 +283,15 @@ def test_no_events_are_no_lines_and_no_error(project, tmp_path):
     assert project().tool("events-query", "--root", tmp_path, "--count-by", "x", "--json").stdout == "[]\n"
 
 
+def test_a_filter_by_a_key_that_no_event_has_says_so(project, tmp_path):
+    write(tmp_path, a=[at(1, "x", exit_code=1)])
+    done = project().tool("events-query", "--root", tmp_path, "--filter", "exit_cod=1", "--filter", "run_dir=b")
+    assert (done.returncode, done.stdout) == (0, "")
+    assert done.stderr == "no event has 'exit_cod': did you mean 'exit_code'?\n"
+    done = project().tool("events-query", "--root", tmp_path, "--filter", "exit_code=2")
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+
+
 def test_a_query_of_a_large_file_is_flat_in_memory(tmp_path):
     line = json.dumps(at(1, "remote_step_started", name="x" * 300)) + "\n"
     with (tmp_path / "events.jsonl").open("w") as file:

@@ -11,6 +11,6 @@ from sweeptool.status import show
 
 def main(directory: str) -> int:
     """Print a sweep's table, what failed and where to look; click is not needed for that, and would be half the time."""
-    found = status.read(SweepDir(Path(directory)))
+    found = status.read(SweepDir(Path(directory)), ending=True)
     print(show.final(found))  # noqa: T201 - a part of the command line
     return status.exit_code(found)

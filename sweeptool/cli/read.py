@@ -123,6 +123,8 @@ def events_query(
         put(events.query(events.streams(source, notes, events_name), wanted, notes, line))
     tell(source)
     warn(notes.lines())
+    if not notes.found:
+        warn(events.missing(events.streams(source, notes, events_name), wanted))
 
 
 @click.command("best")

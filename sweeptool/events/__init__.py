@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import islice
 
 from sweeptool import layout, stamps
-from sweeptool.errors import Problem, SweepError, raise_all
+from sweeptool.errors import Problem, SweepError, near, raise_all
 from sweeptool.events.filters import MISSING, Filter, parse, text
 from sweeptool.events.follow import follow
 from sweeptool.events.order import by_time
@@ -15,7 +16,9 @@ from sweeptool.layout import SweepDir
 from sweeptool.sources import Source
 from sweeptool.walk import Skipped, files
 
-__all__ = ["Event", "Notes", "Query", "Stream", "count", "follow", "query", "search", "streams", "wanted"]
+__all__ = ["Event", "Notes", "Query", "Stream", "count", "follow", "missing", "query", "search", "streams", "wanted"]
+
+_LOOK = 100_000  # events that are looked at for a key, before it is called missing
 
 
 def wanted(filters: Sequence[str], since: str | None, until: str | None, now: int) -> Query:
@@ -52,6 +55,19 @@ def count(events: Iterable[Event], keys: Sequence[str]) -> list[tuple[tuple[str 
         values = tuple(None if (value := event.value(key)) is MISSING else text(value) for key in keys)
         counts[values] = counts.get(values, 0) + 1
     return sorted(counts.items(), key=lambda item: (-item[1], [(value is None, value or "") for value in item[0]]))
+
+
+def missing(streams: Iterable[Stream], wanted: Query) -> list[str]:
+    """Return a line for each key of a filter that no event has, for a search that found nothing; none without events."""
+    keys = {one.key for one in wanted.filters}
+    known: set[str] = set()
+    for event in islice(search(streams, Query(), Notes()), _LOOK):
+        known.update(event.own, event.stream.added)
+        keys = {key for key in keys if event.value(key) is MISSING}
+        if not keys:
+            break
+    hints = {key: near(key, known) for key in sorted(keys)} if known else {}
+    return [f"no event has '{key}'" + (f": {hint}" if hint else "") for key, hint in hints.items()]
 
 
 def streams(source: Source, notes: Notes, name: str = layout.EVENTS) -> Iterator[Stream]:

@@ -83,6 +83,7 @@ class Notes:
 
     oddities: list[str] = field(default_factory=list)
     untimed: int = 0
+    found: int = 0
 
     def lines(self) -> list[str]:
         """Return one line for each thing that a reader of the result should know."""
@@ -117,6 +118,7 @@ def _matching(events: Iterable[Event], query: Query, notes: Notes) -> Iterator[E
     untimed = Query(query.filters)
     for event in events:
         if query.allows(event):
+            notes.found += 1
             yield event
         elif spanned and not event.timed and untimed.allows(event):
             notes.untimed += 1

@@ -85,7 +85,10 @@ class Desk:
         """Say what no cell caused and nothing can be launched after."""
         if not isinstance(error, SweepError):
             error = SweepError(str(error), exit_code=INTERNAL)
-        self.say("\n".join(f"error: {problem}" for problem in error.problems))
+        text = "\n".join(f"error: {problem}" for problem in error.problems)
+        if text != self.held_for:
+            self.say(text)
+        self.held_for = text
         self.fatal = error.exit_code
 
     def quietly(self, *events: dict[str, object]) -> bool:

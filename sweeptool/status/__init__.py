@@ -72,11 +72,11 @@ class Status:
         return None if begun is None else (datetime.now(UTC) - datetime.fromisoformat(begun)).total_seconds()
 
 
-def read(sweep: SweepDir) -> Status:
-    """Return a sweep's status. Raises SweepError where its plan is missing."""
+def read(sweep: SweepDir, *, ending: bool = False) -> Status:
+    """Return a sweep's status; ``ending``: its driver asks, and is over. Raises SweepError where its plan is missing."""
     plan = frozen.read(sweep.plan)
     state = ledger.load(sweep)
-    watched = state.closed_at is None and driven(sweep)  # closed: it only says goodbye
+    watched = not ending and state.closed_at is None and driven(sweep)  # closed: it only says goodbye
     left = () if watched else [key for key, attempt in state.running.items() if over(sweep, state, attempt)]
     cells = tuple(_cell(job, state, left) for job in plan.jobs)
     phase, reason = _phase(cells, state, driven=watched, unsettled=bool(left))

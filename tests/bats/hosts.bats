@@ -140,6 +140,19 @@ fill() {
   [ "$(wrote INT | wc -w)" -eq 2 ]
 }
 
+@test "a ledger that is cut under its driver: exit 70, and the last table does not say that it runs on" {
+  stub 'begin; gate go; succeed'
+  spec 'max_parallel: 2' "$four"
+  drive
+  soon noted begin 2
+  truncate -s -5 "$LEDGER"
+  touch go
+  ended
+  [ "$code" -eq 70 ]
+  [ "$(grep -c 'was cut or deleted' err)" -eq 1 ]
+  grep -q '^s  *Suspended' out
+}
+
 @test "a clock that jumps back: delays go on, nothing runs twice, a second signal is still a second one" {
   library=$(find /usr/lib -name libfaketime.so.1 2>/dev/null | head -n 1)
   [[ -n $library ]] || skipped "libfaketime is not there"
