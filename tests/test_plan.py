@@ -130,6 +130,13 @@ def test_cap_needs_a_bound_for_every_cell_under_policy_reserve():
     assert "set cost_cap_usd, or a price and max_runtime; or budget_policy: spent" in line
 
 
+def test_cap_names_a_type_without_a_price_and_the_one_that_was_meant():
+    (line,) = refused(priced("max_cost_usd: 5\n").replace("gpu: [L4, A10]", "gpu: [L4, A-10x]"))
+    assert "cells 3, 4, 5 have none: no price is known for A-10x, did you mean 'A10'? (set cost_cap_usd" in line
+    (line,) = refused(priced("max_cost_usd: 5\n", limits=""))
+    assert "no price is known" not in line
+
+
 def test_cap_under_policy_spent_needs_none_and_says_what_is_unknown():
     found = made(priced("max_cost_usd: 5\nbudget_policy: spent\n", limits=""))
     assert tuple(map(str, found.warnings)) == (

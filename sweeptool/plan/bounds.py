@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from sweeptool import money
-from sweeptool.errors import Problem
+from sweeptool.errors import Problem, near
 from sweeptool.plan.model import Shard
 from sweeptool.spec.model import Spec
 
@@ -25,7 +25,7 @@ def budget(spec: Spec, shards: Sequence[Shard]) -> tuple[list[Problem], list[Pro
     if unbounded:
         return [
             Problem(
-                f"a cap needs a bound for each cell, cells {_some(unbounded)} have none",
+                f"a cap needs a bound for each cell, cells {_some(unbounded)} have none" + _unpriced(spec, shards),
                 path="max_cost_usd",
                 source=spec.source,
                 remedy="set cost_cap_usd, or a price and max_runtime; or budget_policy: spent",
@@ -67,6 +67,16 @@ def sizes(spec: Spec, shards: Sequence[Shard]) -> list[Problem]:
                 )
             )
     return problems
+
+
+def _unpriced(spec: Spec, shards: Sequence[Shard]) -> str:
+    """Return which type's price is missing where that is all that is missing; it may be misspelt."""
+    for shard in shards:
+        kind = shard.cell.settings.instance_type or shard.cell.gpu
+        if kind and shard.reservation is None and shard.price is None and shard.cell.settings.max_runtime is not None:
+            hint = near(kind, spec.prices)
+            return f": no price is known for {kind}" + (f", {hint}" if hint else "")
+    return ""
 
 
 def _some(indexes: Sequence[int]) -> str:
