@@ -81,12 +81,7 @@ def describe(budget: Budget) -> dict[str, Any]:
 def line(budget: Budget) -> str:
     """Return the budget as one line for people."""
     limit = "no cap" if budget.limit is None else f"of {money.dollars(budget.limit)}"
-    left = "" if budget.left is None else f", {money.dollars(_floored(budget.left))} left"
+    left = "" if budget.left is None else f", {money.dollars(budget.left, down=True)} left"
     charged = "not counted" if budget.unknown is None else f"charged {money.dollars(budget.unknown)}"
     unknown = f", {counted(budget.unpriced, 'unknown cost')} {charged}" if budget.unpriced else ""
     return f"spent {money.dollars(budget.spent)} {limit}, reserved {money.dollars(budget.reserved)}{unknown}{left}"
-
-
-def _floored(micro: int) -> int:
-    """Return what is left in whole cents where it is shown so: never more than there is."""
-    return micro - micro % 10_000 if micro >= 100_000 else micro

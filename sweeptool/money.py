@@ -57,12 +57,17 @@ def text_or_none(micro: int | None) -> str | None:
     return None if micro is None else text(micro)
 
 
-def dollars(micro: int | None) -> str:
-    """Return an amount for people: ``$0.31``, more places the smaller it is, but none for whole cents; ``?`` for unknown."""
+def dollars(micro: int | None, *, down: bool = False) -> str:
+    """Return an amount for people: ``$0.31``, more places the smaller it is, but none for whole cents; ``?`` for unknown.
+
+    It is rounded to the nearest, or ``down``, as what is left must be.
+    """
     if micro is None:
         return "?"
     cents = micro % (MICRO // 100) == 0
     places = 2 if cents or abs(micro) >= MICRO // 10 else 4 if abs(micro) >= MICRO // 1000 else 6
+    if down:
+        micro -= micro % 10 ** (6 - places)
     return f"{'-' if micro < 0 else ''}${Decimal(abs(micro)) / MICRO:.{places}f}"
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Iterator
 from datetime import UTC, datetime
 
 from sweeptool.errors import SweepError
@@ -47,18 +48,10 @@ def ended(desk: Desk, attempt: Attempt) -> None:
 
 def look_around(desk: Desk) -> None:
     """Settle the adopted attempts that are over, and those that found no room on the disk before."""
-    now = time.monotonic()
-    for key, looked in list(desk.adopted.items()):
-        attempt = desk.book.state.running.get(key)
-        if attempt is None:
-            del desk.adopted[key]
-            continue
-        where = desk.book.where(attempt)
-        if where.ended or (now - looked > _LOOK and _gone(desk, attempt, where)):
-            del desk.adopted[key]
-            settle(desk, attempt, where)
+    for attempt, where in _over(desk):
+        settle(desk, attempt, where)
     if not desk.whole:
-        _look_at_others(desk, now)
+        _look_at_others(desk, time.monotonic())
     waiting, desk.unsettled = desk.unsettled, []
     for attempt in waiting:
         settle(desk, attempt, desk.book.where(attempt))
@@ -66,12 +59,8 @@ def look_around(desk: Desk) -> None:
 
 def forget_what_is_over(desk: Desk) -> None:
     """Wait no longer for adopted attempts that are over, where none can be settled."""
-    now = time.monotonic()
-    for key, looked in list(desk.adopted.items()):
-        attempt = desk.book.state.running.get(key)
-        where = desk.book.sweep.attempt(*key)
-        if attempt is None or where.ended or (now - looked > _LOOK and _gone(desk, attempt, where)):
-            del desk.adopted[key]
+    for _ in _over(desk):
+        pass
 
 
 def settle(desk: Desk, attempt: Attempt, where: AttemptDir) -> None:
@@ -91,6 +80,18 @@ def settle(desk: Desk, attempt: Attempt, where: AttemptDir) -> None:
     if again is not None and desk.answers_for(attempt.cell):
         desk.pending.put(job.index, time.monotonic() + again)
     desk.say(voice.settled(desk.frozen, desk.book.state, attempt, job, again))
+
+
+def _over(desk: Desk) -> Iterator[tuple[Attempt, AttemptDir]]:
+    """Yield the adopted attempts that are over; they are adopted no longer, nor is what another driver has settled."""
+    now = time.monotonic()
+    for key, looked in list(desk.adopted.items()):
+        attempt = desk.book.state.running.get(key)
+        where = desk.book.sweep.attempt(*key)
+        if attempt is None or where.ended or (now - looked > _LOOK and _gone(desk, attempt, where)):
+            del desk.adopted[key]
+            if attempt is not None:
+                yield attempt, where
 
 
 def _look_at_others(desk: Desk, now: float) -> None:
