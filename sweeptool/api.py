@@ -19,6 +19,7 @@ from sweeptool import spec as specs
 from sweeptool import status as statuses
 from sweeptool.errors import USAGE, Problem, SweepError, Unsupported, raise_all
 from sweeptool.layout import SweepDir
+from sweeptool.plan import bounds
 from sweeptool.plan.model import Plan
 from sweeptool.status import CellStatus
 
@@ -184,10 +185,8 @@ _ARGUMENTS = {
     "max_cost_usd": "max_cost",
 }
 _REMEDIES = {
-    "set cost_cap_usd, or a price and max_runtime; or budget_policy: spent": (
-        "bound each: a 'timeout' in the job, and a gpu whose price is known"
-    ),
-    "raise the cap, or lower cost_cap_usd or max_runtime": "raise max_cost, or lower the job's 'timeout'",
+    bounds.BOUND_EACH: "bound each: a 'timeout' in the job, and a gpu whose price is known",
+    bounds.FIT_ONE: "raise max_cost, or lower the job's 'timeout'",
 }
 
 

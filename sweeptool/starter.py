@@ -19,7 +19,7 @@ def write(directory: Path, runner: str) -> list[Path]:
         str(path.relative_to(source / folder)): path.read_bytes()
         for folder in ("common", runner)
         for path in sorted((source / folder).rglob("*"))
-        if path.is_file()
+        if path.is_file() and path.suffix != ".pyc"  # pip compiles what it installs
     }
     there = [name for name in wanted if os.path.lexists(directory / name)]  # a link into the void is one too
     if there:

@@ -60,6 +60,14 @@ def test_the_specs_best_metric_is_the_default_and_its_goal_is_printed(lora):
     assert done.stderr == "read: sweep lora\n"
 
 
+def test_no_digit_is_shown_that_nobody_measured(project, tmp_path):
+    made = project()
+    sweepmaker.sweep(tmp_path, SPEC, [done(0, 4.378667386533896), done(1, 0.25), done(2, 0.0123456789)])
+    table = made.tool("best").stdout.split("\n\n")[1]
+    values = [line.split()[-1] for line in table.splitlines()]
+    assert values == ["accuracy", "4.37867", "0.2500000", "0.0123457"]
+
+
 def test_json_has_the_shape_that_programs_rely_on(lora):
     found = best(lora, "lora", "--by", "accuracy", "-n", "2")
     assert (found["by"], found["goal"]) == ("accuracy", "max")

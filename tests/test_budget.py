@@ -156,7 +156,8 @@ def test_policy_reserve_launches_two_and_stops(project):
     assert done.returncode == 3
     assert ran(here) == ["1", "2"]
     assert state(here) == ("Suspended", "MaxCostReached", ["Succeeded"] * 2 + ["Pending"] * 3, "0.60")
-    assert "raise the cap: sweeptool resume costly --max-cost-usd X" in done.stdout
+    more = "0.90 # for one more cell; 1.50 for all that are left"
+    assert f"raise the cap: sweeptool resume costly --max-cost-usd {more}" in done.stdout
     assert "spent $0.60 + in flight $0.00 + this cell $0.30 > $0.75" in done.stderr
 
 

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import compileall
 import json
 import os
 import re
+import shutil
 import subprocess
 import sys
 import textwrap
@@ -17,6 +19,7 @@ from sweeptool import render
 from sweeptool import spec as specs
 from tests.conftest import Project
 
+ROOT = Path(__file__).parent.parent
 SPEC = """
     name: demo
     command: [echo, "{lr}"]
@@ -351,6 +354,23 @@ def test_diff_with_what_is_neither(project, old, error):
     assert error in done.stderr
 
 
+@pytest.mark.parametrize("words", [["bad.yaml"], ["nope.yaml"], ["--targt", "make", "bad.yaml"], []])
+def test_a_driver_that_could_not_be_rendered_is_no_success(project, words):
+    here = project({"bad.yaml": "name: x\nmax_cost_us: 1\n"})
+    done = here.run("bash", "-c", 'sweeptool render "$@" >driver.sh; echo $?', "bash", *words)
+    assert done.stdout == "2\n"
+    failed = here.run("bash", "driver.sh")
+    assert (failed.returncode, failed.stdout) == (2, "")
+    assert failed.stderr == "error: there is no driver in this file: 'sweeptool render' failed; it said why\n"
+    assert here.tool("render", *words).stdout == ""
+
+
+def test_what_a_file_holds_already_is_left_there(project):
+    here = project({"notes": "kept\n"})
+    here.run("bash", "-c", "sweeptool render nope.yaml >>notes")
+    assert (here.path / "notes").read_text() == "kept\n"
+
+
 # ---- init
 
 RUNNERS = ["local", "runpod-deploy", "command"]
@@ -398,6 +418,15 @@ def test_what_init_writes_for_runpod_names_what_the_machine_lacks(project):
     assert done.returncode == 2
     assert "runpod-deploy is not on PATH" in done.stderr
     assert not (here.path / "artifacts").exists()
+
+
+def test_init_writes_nothing_that_pip_has_compiled(project, tmp_path):
+    for folder in ("sweeptool", "templates"):
+        shutil.copytree(ROOT / folder, tmp_path / folder)
+    compileall.compile_dir(tmp_path / "templates", quiet=1)
+    here = project()
+    assert here.tool("init", env={"PYTHONPATH": str(tmp_path)}).returncode == 0
+    assert sorted(path.name for path in here.path.rglob("*")) == ["Makefile", "job.py", "sweep.yaml"]
 
 
 @pytest.mark.parametrize("runner", RUNNERS)

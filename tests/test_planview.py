@@ -94,3 +94,18 @@ def test_worst_case_counts_every_attempt_and_says_where_the_cap_may_leave_cells(
 )
 def test_amount_for_people_has_the_places_that_tell_something(micro, text):
     assert money.dollars(micro) == text
+
+
+@pytest.mark.parametrize(
+    ("micro", "text"),
+    [
+        (1_239_999, "$1.23"),
+        (99_999, "$0.0999"),
+        (1_987, "$0.0019"),
+        (61, "$0.000061"),
+        (-123_456, "-$0.13"),
+        (0, "$0.00"),
+    ],
+)
+def test_what_is_left_is_never_shown_as_more(micro, text):
+    assert money.dollars(micro, down=True) == text

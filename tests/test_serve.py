@@ -3,16 +3,27 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
 
 import pytest
 
 from sweeptool.errors import SweepError
-from sweeptool.layout import SweepDir
-from sweeptool.ledger import answers, launching, serve
+from sweeptool.layout import AttemptDir, SweepDir
+from sweeptool.ledger import answers, serve
 from sweeptool.ledger.desk import Desk
+from sweeptool.runners.command import Command
 
 SPEC = "name: s\nrunner: {{kind: command, argv: [./job, '{{x}}']}}\nmatrix: {{params: {{x: [{values}]}}}}\n"
+
+
+class Refusing(Command):
+    """A runner that cannot prepare the second cell."""
+
+    def prepare(self, job: Mapping[str, Any], attempt: AttemptDir, project: Path) -> None:
+        if job["index"] == 1:
+            raise SweepError("no such config")
 
 
 @pytest.fixture
@@ -57,16 +68,9 @@ def test_one_answer_does_not_admit_a_whole_sweep(desk):
     assert len(found.book.state.running) == 16
 
 
-def test_what_was_admitted_before_an_error_is_launched(desk, monkeypatch):
+def test_what_was_admitted_before_an_error_is_launched(desk):
     found = desk(3)
-    launch = launching.launch
-
-    def second_fails(desk, job, now):
-        if job.index == 1:
-            raise SweepError("no such config")
-        return launch(desk, job, now)
-
-    monkeypatch.setattr(launching, "launch", second_fails)
+    found.runner = Refusing()
     assert answers.following(found, slots=3) == "launch 0 1"
     assert answers.following(found, slots=2) == "end 2"
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import re
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -129,6 +131,29 @@ def test_cost_that_is_none_is_unknown_and_charged_at_the_reservation(tmp_path, c
 
 def test_cost_of_nothing_is_known(tmp_path):
     assert fields(tmp_path, failed=False, estimated_cost_usd=0)[2] == "0.00"
+
+
+@pytest.mark.parametrize(
+    ("spoil", "why"),
+    [
+        pytest.param(lambda file: file.unlink(), rf"no {re.escape(layout.MANIFEST)} in .*runs/a", id="another-name"),
+        pytest.param(lambda file: file.write_text("{"), r"manifest\.json:1:2: is torn or no JSON", id="torn"),
+        pytest.param(lambda file: shutil.rmtree(file.parent), r"runs/a is no directory", id="no-run-dir"),
+    ],
+)
+def test_manifest_that_is_missed_is_said_where(tmp_path, spoil, why):
+    where = left(tmp_path, **GOOD)
+    spoil(tmp_path / "runs" / "a" / layout.MANIFEST)
+    found = settle(tmp_path, state("a"), where).fields
+    assert (found["state"], found["reason"]) == ("failed", "no_manifest")
+    assert re.search(why, found["detail"])
+
+
+def test_cost_above_the_cells_own_cap_is_flagged(tmp_path):
+    assert settle(tmp_path, state("a"), left(tmp_path, **GOOD)).fields["flags"] == []
+    made, where = state("b"), left(tmp_path, cell="b", **{**GOOD, "estimated_cost_usd": 7})
+    dear = settle(tmp_path, made, where, cell="b").fields
+    assert (dear["state"], dear["flags"]) == ("succeeded", ["over_cap"])
 
 
 @pytest.mark.parametrize("text", ["", "{", "[]", '"x"', "\0" * 64, '{"failed": false'])

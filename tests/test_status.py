@@ -429,7 +429,7 @@ def test_final_names_the_failed_with_their_logs_and_what_is_next(project, tmp_pa
     ("lines", "words"),
     [
         pytest.param(
-            [stopped("budget")], "next      raise the cap: sweeptool resume pair --max-cost-usd X", id="budget"
+            [stopped("budget")], "next      raise the cap: sweeptool resume pair --max-cost-usd 0.112", id="budget"
         ),
         pytest.param([event("suspended")], "next      sweeptool resume pair", id="suspended"),
         pytest.param([event("cancelled")], "next      sweeptool resume pair", id="cancelled"),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from decimal import ROUND_HALF_UP, Decimal
 from typing import Any
 
@@ -43,7 +43,7 @@ def front_lines(front: Front) -> Iterator[str]:
     else:
         names, rows = varied([cell for cell, _ in front.cells])
         titles = [title(one.by) for one in front.goals]
-        columns = [even(written(pair[n], goal.by) for _, pair in front.cells) for n, goal in enumerate(front.goals)]
+        columns = [_column((pair[n] for _, pair in front.cells), goal.by) for n, goal in enumerate(front.goals)]
         lines = [(*row, *pair) for row, *pair in zip(rows, *columns, strict=True)]
         yield from tables.plain((*names, *titles), lines, ("CELL", *titles))
     yield from _left_out(front.excluded)
@@ -87,12 +87,22 @@ def written(value: Decimal, by: str) -> str:
     return f"{value:.6g}" if value else "0"
 
 
+def _column(values: Iterable[Decimal | None], by: str) -> list[str]:
+    """Return values with their points in one column; blanks for places that rounding took, zeros for those that are."""
+    values = list(values)
+    texts = ["-" if value is None else written(value, by) for value in values]
+    return [
+        wide if value is None or Decimal(text) == value else text.ljust(len(wide))
+        for value, text, wide in zip(values, texts, even(texts), strict=True)
+    ]
+
+
 def leaders(ranking: Ranking, n: int) -> Table:
     """Return the ``n`` best cells with their ranks and values."""
     column = title(ranking.goal.by)
     best = ranking.cells[:n]
     names, rows = varied([cell for cell, _ in best])
-    values = even(written(value, ranking.goal.by) for _, value in best)
+    values = _column((value for _, value in best), ranking.goal.by)
     lines = [(str(place), *row, value) for place, (row, value) in enumerate(zip(rows, values, strict=True), 1)]
     return ("RANK", *names, column), lines, ("RANK", "CELL", column)
 
@@ -102,8 +112,8 @@ def averages(ranking: Ranking, n: int) -> Table:
     by, best = ranking.goal.by, ranking.combinations[:n]
     names, rows = varied([one.cell for one in best], ranking.over, repeated=False)
     lines = []
-    means = even("-" if one.spread.mean is None else written(one.spread.mean, by) for one in best)
-    sds = even("-" if one.spread.sd is None else written(one.spread.sd, by) for one in best)
+    means = _column((one.spread.mean for one in best), by)
+    sds = _column((one.spread.sd for one in best), by)
     for row, one, mean, sd in zip(rows, best, means, sds, strict=True):
         spread = one.spread
         interval = "-" if spread.ci95 is None else " .. ".join(written(end, by) for end in spread.ci95)

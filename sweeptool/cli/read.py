@@ -103,7 +103,7 @@ def events_query(
 ) -> None:
     """Search every events.jsonl of a tree or a sweep, the driver's own events included, in order of time.
 
-    A line says when, where (#3/1: cell 3, attempt 1), what, and the event's own fields.
+    A line says when, where (#3/1: index 3, attempt 1), what, and the event's own fields.
 
     Without --root or --sweep it reads the newest sweep here, or else every run under ./artifacts.
     """

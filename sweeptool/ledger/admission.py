@@ -78,14 +78,19 @@ def refused(state: State, rules: Rules, job: Job) -> str:
     if rules.policy == SPENT:
         if state.spent + state.unknown < state.cap:
             return ""
-        return f"spent {money.dollars(state.spent + state.unknown)} of {money.dollars(state.cap)}"
+        return f"spent {_exact(state.spent + state.unknown)} of {_exact(state.cap)}"
     need = job.reservation or 0
     if state.committed + need <= state.cap:
         return ""
     return (
-        f"spent {money.dollars(state.spent + state.unknown)} + in flight {money.dollars(state.reserved)}"
-        f" + this cell {money.dollars(need)} > {money.dollars(state.cap)}"
+        f"spent {_exact(state.spent + state.unknown)} + in flight {_exact(state.reserved)}"
+        f" + this cell {_exact(need)} > {_exact(state.cap)}"
     )
+
+
+def _exact(micro: int) -> str:
+    """Return dollars to the last place: rounded ones may add up to less."""
+    return f"${money.text(micro)}"
 
 
 def _stop(state: State, rules: Rules, signal: int) -> End | None:

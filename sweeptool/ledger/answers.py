@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import signal
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from datetime import UTC, datetime
 
 from sweeptool.errors import FAILED, SweepError
@@ -39,20 +39,11 @@ def following(desk: Desk, *, slots: int) -> str:
     if desk.fatal:
         return failing(desk)
     endings.look_around(desk)
-    launches: list[str] = []
     with desk.book.writing():
-        while len(launches) < max(1, min(slots, _AT_ONCE)):
-            try:
-                answer = _decided(desk, room=slots > 0)
-            except (SweepError, OSError) as error:
-                if not launches:
-                    raise
-                desk.fail(error)  # what is admitted already is launched all the same
-                break
-            if not answer.startswith(_LAUNCH):
-                break
-            launches.append(answer.removeprefix(_LAUNCH))
-    return _LAUNCH + " ".join(launches) if launches else answer
+        answer = _decided(desk, room=slots > 0)
+        if not answer.startswith(_LAUNCH):
+            return answer
+        return " ".join([answer, *_more(desk, min(slots, _AT_ONCE) - 1)])
 
 
 def failing(desk: Desk) -> str:
@@ -60,7 +51,7 @@ def failing(desk: Desk) -> str:
 
     For its own shards the driver waits by itself.
     """
-    endings.forget_what_is_over(desk)
+    endings.let_go(desk)
     return "wait" if desk.adopted else f"end {desk.fatal}"
 
 
@@ -101,6 +92,18 @@ def _another_drives(desk: Desk) -> bool:
             del desk.adopted[key]
             desk.left.add(key)
     return bool(desk.left)
+
+
+def _more(desk: Desk, slots: int) -> Iterator[str]:
+    """Launch up to ``slots`` more cells; under the same lock nobody can ask to stop, and none of them is the last."""
+    try:
+        for _ in range(slots):
+            answer = _decided(desk, room=True)
+            if not answer.startswith(_LAUNCH):
+                return
+            yield answer.removeprefix(_LAUNCH)
+    except (SweepError, OSError) as error:
+        desk.fail(error)  # what is admitted already is launched all the same
 
 
 def _decided(desk: Desk, *, room: bool) -> str:

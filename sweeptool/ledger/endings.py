@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
 from datetime import UTC, datetime
 
 from sweeptool.errors import SweepError
@@ -48,7 +47,7 @@ def ended(desk: Desk, attempt: Attempt) -> None:
 
 def look_around(desk: Desk) -> None:
     """Settle the adopted attempts that are over, and those that found no room on the disk before."""
-    for attempt, where in _over(desk):
+    for attempt, where in let_go(desk):
         settle(desk, attempt, where)
     if not desk.whole:
         _look_at_others(desk, time.monotonic())
@@ -57,10 +56,16 @@ def look_around(desk: Desk) -> None:
         settle(desk, attempt, desk.book.where(attempt))
 
 
-def forget_what_is_over(desk: Desk) -> None:
-    """Wait no longer for adopted attempts that are over, where none can be settled."""
-    for _ in _over(desk):
-        pass
+def let_go(desk: Desk) -> list[tuple[Attempt, AttemptDir]]:
+    """Wait no longer for adopted attempts that are over; return those that nobody has settled."""
+    now, over = time.monotonic(), []
+    for key, looked in list(desk.adopted.items()):
+        attempt, where = desk.book.state.running.get(key), desk.book.sweep.attempt(*key)
+        if attempt is None or where.ended or (now - looked > _LOOK and _gone(desk, attempt, where)):
+            del desk.adopted[key]
+            if attempt is not None:
+                over.append((attempt, where))
+    return over
 
 
 def settle(desk: Desk, attempt: Attempt, where: AttemptDir) -> None:
@@ -80,18 +85,6 @@ def settle(desk: Desk, attempt: Attempt, where: AttemptDir) -> None:
     if again is not None and desk.answers_for(attempt.cell):
         desk.pending.put(job.index, time.monotonic() + again)
     desk.say(voice.settled(desk.frozen, desk.book.state, attempt, job, again))
-
-
-def _over(desk: Desk) -> Iterator[tuple[Attempt, AttemptDir]]:
-    """Yield the adopted attempts that are over; they are adopted no longer, nor is what another driver has settled."""
-    now = time.monotonic()
-    for key, looked in list(desk.adopted.items()):
-        attempt = desk.book.state.running.get(key)
-        where = desk.book.sweep.attempt(*key)
-        if attempt is None or where.ended or (now - looked > _LOOK and _gone(desk, attempt, where)):
-            del desk.adopted[key]
-            if attempt is not None:
-                yield attempt, where
 
 
 def _look_at_others(desk: Desk, now: float) -> None:

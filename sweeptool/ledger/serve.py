@@ -1,7 +1,8 @@
 """Lines on stdin go in; one line of answer to each question comes out.
 
-Questions are ``next SLOTS`` (so many are free) and ``signal NAME``; ``ended INDEX ATTEMPT`` is a report, which gets
-no answer. This is the coprocess behind a driver, which asks twice a second what is new.
+Questions are ``next SLOTS`` (so many are free) and ``signal NAME``; ``ended INDEX ATTEMPT`` and ``harder`` are reports,
+which get no answer. This is the coprocess behind a driver, which asks at least twice a second while cells are due or
+running.
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ from sweeptool.ledger.journal import Reader
 from sweeptool.runners import RUNNERS
 from sweeptool.spec.model import Retry
 
-_TICK = 1.0  # seconds between two looks whether the driver still lives
+_TICK = 1.0  # seconds; then a look whether the driver still lives, and the hold's beat where due
 
 
 def main(words: Sequence[str]) -> int:

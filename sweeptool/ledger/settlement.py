@@ -69,13 +69,16 @@ def settle(
     if state.request == CANCELLED and state_name == INTERRUPTED:
         state_name = CANCELLED
     again = bool(verdict.if_again) and not state.suspects <= {attempt.cell}
-    detail = verdict.detail or oddity
+    detail = verdict.detail
+    if oddity and verdict.reason == "no_manifest":
+        detail += f" ({oddity})"
     charged = cost if cost is not None else (attempt.reserved or 0)
+    flags = [*verdict.flags, *(["over_cap"] if attempt.reserved is not None and charged > attempt.reserved else [])]
     fields = {
         "state": state_name,
         "reason": verdict.reason,
         "detail": f"{detail} (and so a pod before: {verdict.if_again})" if again else detail,
-        "flags": list(verdict.flags),
+        "flags": flags,
         "transient": verdict.transient,
         "halt": verdict.halt or again,
         "suspect": bool(verdict.if_again),
@@ -132,4 +135,6 @@ def _manifest(run_dir: Path | None, frozen: Frozen) -> tuple[Manifest | None, st
     try:
         return manifest.read(path), ""
     except SweepError as error:
-        return None, str(error) if path.exists() else ""
+        if path.exists():
+            return None, str(error)
+        return None, f"no {path.name} in {run_dir}" if run_dir.is_dir() else f"{run_dir} is no directory"

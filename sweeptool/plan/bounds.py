@@ -9,6 +9,8 @@ from sweeptool.errors import Problem, near
 from sweeptool.plan.model import Shard
 from sweeptool.spec.model import Spec
 
+BOUND_EACH = "set cost_cap_usd, or a price and max_runtime; or budget_policy: spent"
+FIT_ONE = "raise the cap, or lower cost_cap_usd or max_runtime"
 _LONGEST_WORD = 128 * 1024 - 1  # bytes of one argument or variable that Linux passes to a program
 _ALL_WORDS = 1_500_000  # bytes of all of them together, well inside the usual 2 MB
 
@@ -28,7 +30,7 @@ def budget(spec: Spec, shards: Sequence[Shard]) -> tuple[list[Problem], list[Pro
                 f"a cap needs a bound for each cell, cells {_some(unbounded)} have none" + _unpriced(spec, shards),
                 path="max_cost_usd",
                 source=spec.source,
-                remedy="set cost_cap_usd, or a price and max_runtime; or budget_policy: spent",
+                remedy=BOUND_EACH,
             )
         ], []
     dear = [shard.cell.index for shard in shards if (shard.reservation or 0) > cap]
@@ -39,7 +41,7 @@ def budget(spec: Spec, shards: Sequence[Shard]) -> tuple[list[Problem], list[Pro
                 f"the cap of {money.dollars(cap)} fits not even one cell, the cheapest may cost {money.dollars(least)}",
                 path="max_cost_usd",
                 source=spec.source,
-                remedy="raise the cap, or lower cost_cap_usd or max_runtime",
+                remedy=FIT_ONE,
             )
         ], []
     doubt = f"cells {_some(dear)} may each cost more than the cap and would stop the sweep"

@@ -108,15 +108,29 @@ def _next(status: Status) -> str:
     name = status.plan.name
     match status.phase, status.reason:
         case "Suspended", "MaxCostReached":
-            return f"next      raise the cap: sweeptool resume {name} --max-cost-usd X"
+            return f"next      raise the cap: sweeptool resume {name} --max-cost-usd {_caps(status)}"
         case ("Suspended", "Requested") | ("Cancelled", _):
             return f"next      sweeptool resume {name}"
+        case "Suspended", "FailureStreak" if status.state.halted:
+            return (
+                f"next      the others would have failed so too ({status.state.halted}): mend that, then run it again"
+            )
         case ("Suspended", _) | ("Failed", _):
             return "next      run it again: what succeeded is kept, the rest is tried anew"
         case "Succeeded", _ if by := (status.plan.sweep.get("metrics") or {}).get("best"):
             return one_line(f"next      which won by {by}: sweeptool best {name}")
         case _:
             return ""
+
+
+def _caps(status: Status) -> str:
+    """Return the cap that one more cell needs, and the one that all do that are left; X where no cell is bounded."""
+    needs = [cell.job.reservation for cell in status.cells if cell.phase != "Succeeded"]
+    bounded = [need for need in needs if need is not None]
+    if not bounded or len(bounded) < len(needs):
+        return "X"
+    one, every = (money.text(status.state.committed + need) for need in (bounded[0], sum(bounded)))
+    return f"{one} # for one more cell; {every} for all that are left" if len(needs) > 1 else one
 
 
 def _age(seconds: float) -> str:

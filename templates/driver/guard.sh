@@ -2,6 +2,10 @@ if [ -z "${BASH_VERSION:-}" ] || [ "${BASH_VERSINFO[0]}${BASH_VERSINFO[1]}" -lt 
   echo "driver: needs bash 4.4 or newer, this is ${BASH_VERSION:-another shell}; on macOS: brew install bash" >&2
   exit 2
 fi
+if [ -z "${BASH_SOURCE[0]:-}" ]; then
+  echo "driver: the ledger reads this file too, so it cannot come through a pipe: bash driver.sh" >&2
+  exit 2
+fi
 # Functions that somebody exported would be called instead; set and unset among them, so this comes first.
 builtin unset -f cd command disown echo env eval exec exit export kill local mapfile mkdir printf read return rm set \
   shift sleep trap true type unset wait

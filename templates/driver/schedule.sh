@@ -13,7 +13,12 @@ launch() {
 # launch_all [INDEX ATTEMPT]...: launch each, unless a signal came: then it has ended before it began.
 launch_all() {
   while (($# > 0)); do
-    if ((hardness == 0)); then launch "$1" "$2"; else note ended "$1" "$2"; fi
+    if ((hardness == 0)); then
+      launch "$1" "$2"
+    else
+      report_signal # first, as in reap, or it would be tried again
+      note ended "$1" "$2"
+    fi
     shift 2
   done
 }
@@ -28,10 +33,12 @@ tick() {
 # us with a signal, but of two that come at once bash's wait forgets one, and that one might be your Ctrl-C.
 doze() {
   if [[ -z $ticker ]] || ! kill -0 "$ticker" 2>&"$nowhere"; then
-    tick >&"$nowhere" 2>&1 &
+    set -m # a group of its own: stopped with ours, and not continued, it would never end
+    tick </dev/null >&"$nowhere" 2>&1 &
+    set +m
     ticker=$!
   fi
-  wait -n 2>/dev/null || true # only the wake-up: each shard's own status is taken in reap
+  wait -n 2>/dev/null || true # only the wake-up: reap looks who has ended
 }
 
 # reap: report every shard that ended.
@@ -42,8 +49,8 @@ reap() {
     kill -0 "$pid" || ended+=("$pid")
   done 2>&"$nowhere"
   for pid in "${ended[@]}"; do
-    # What counts is what the shard wrote down. Not wait: where a signal came just as this one ended, bash has lost its
-    # status, and would wait for it for ever.
+    # What counts is what the shard wrote down. Forget it, or the next wait -n returns for it. Not by wait: where a
+    # signal came just as it ended, bash has lost its status, and would wait for ever.
     disown "$pid" 2>&"$nowhere" || true
     report_signal # first, so that what a signal ended is no failure
     note ended "${running[$pid]}"
@@ -81,5 +88,7 @@ schedule() {
       *) doze ;;
     esac
   done
+  # or what we inherited, a caller's lock say, would be held for a moment longer
+  { disown "$ticker" && kill "$ticker"; } 2>&"$nowhere" || true # it may have ended
   code=$word
 }

@@ -27,7 +27,7 @@ one='matrix: {params: {x: [a]}}'
   spec "$one"
   tool=$(type -P sweeptool)
   mkdir tools
-  for name in bash env mkdir grep; do ln -s "$(type -P "$name")" "tools/$name"; done
+  for name in bash env mkdir grep sleep; do ln -s "$(type -P "$name")" "tools/$name"; done
   PATH=$PWD/tools:$BATS_TEST_TMPDIR/bin run bash driver.sh
   [ "$status" -eq 2 ]
   [ "$output" = "error: program sweeptool is not on PATH" ]
@@ -136,4 +136,13 @@ one='matrix: {params: {x: [a]}}'
   run bash ../driver.sh --project-dir ..
   [ "$status" -eq 0 ]
   [ "$(wrote begin)" = a ]
+}
+
+@test "a driver that comes through a pipe says that it is a file" {
+  spec "$one"
+  run bash <driver.sh
+  [ "$status" -eq 2 ]
+  [ "${#lines[@]}" -eq 1 ]
+  [[ $output == *"cannot come through a pipe: bash driver.sh" ]]
+  [ ! -s "$RECORD" ]
 }

@@ -59,7 +59,7 @@ two() {
   stopped 1
 }
 
-@test "SIGINT to a driver that a busy machine holds up, with whatever comes to it meanwhile" {
+@test "SIGINT together with another wake-up, to a driver that is held up: exit 130" {
   two
   drive
   soon noted begin 2
@@ -69,6 +69,27 @@ two() {
   kill -CONT "$DRIVER"
   ended
   stopped 2
+}
+
+@test "a driver that was stopped with its group, and continued alone, hears of a cancel" {
+  two
+  drive
+  soon noted begin 2
+  sleep 0.6
+  kill -STOP -- "-$DRIVER"
+  kill -CONT "$DRIVER"
+  sweeptool cancel s
+  soon gone "$DRIVER"
+  ended
+  [ "$code" -eq 4 ]
+  [ "$(outcomes 0) $(outcomes 1)" = "cancelled cancelled" ]
+}
+
+@test "a caller's lock is free as soon as the driver has ended" {
+  stub 'begin; sleep 0.6; succeed'
+  spec 'matrix: {params: {x: [a]}}'
+  flock -x caller bash driver.sh
+  flock -n caller true
 }
 
 @test "started with & by a script, which ignores SIGINT in it: SIGINT works all the same" {

@@ -30,6 +30,10 @@ if [ -z "${BASH_VERSION:-}" ] || [ "${BASH_VERSINFO[0]}${BASH_VERSINFO[1]}" -lt 
   echo "driver: needs bash 4.4 or newer, this is ${BASH_VERSION:-another shell}; on macOS: brew install bash" >&2
   exit 2
 fi
+if [ -z "${BASH_SOURCE[0]:-}" ]; then
+  echo "driver: the ledger reads this file too, so it cannot come through a pipe: bash driver.sh" >&2
+  exit 2
+fi
 # Functions that somebody exported would be called instead; set and unset among them, so this comes first.
 builtin unset -f cd command disown echo env eval exec exit export kill local mapfile mkdir printf read return rm set \
   shift sleep trap true type unset wait
@@ -104,7 +108,7 @@ only=''       # the one cell to run; empty: the whole sweep
 part=''       # begin or end: just what stands before or after the cells
 running=()    # process id of a shard -> "INDEX ATTEMPT"
 adopted=()    # process groups of runners whose shard is gone
-ticker=''     # what wakes us though nothing ended
+ticker=''     # process id of what wakes us though nothing ended
 asked=()      # process group of either -> how hard it was stopped already
 signal=''     # the first signal that stopped us
 heard=0       # when the last one came
@@ -158,7 +162,7 @@ preflight() {
   if [[ $project_dir == . && $SWEEP_DIR != /* && ! -e $SWEEP_DIR && -e ${driver%/*}/$SWEEP_DIR ]]; then
     die 2 "this sweep has begun in ${driver%/*}: run it there, or say where with --project-dir"
   fi
-  for program in "$SWEEPTOOL" "${programs[@]}"; do
+  for program in "$SWEEPTOOL" sleep "${programs[@]}"; do
     type -P -- "$program" >/dev/null || missing+=("program $program is not on PATH")
   done
   for file in "${files[@]}"; do
@@ -389,7 +393,12 @@ launch() {
 # launch_all [INDEX ATTEMPT]...: launch each, unless a signal came: then it has ended before it began.
 launch_all() {
   while (($# > 0)); do
-    if ((hardness == 0)); then launch "$1" "$2"; else note ended "$1" "$2"; fi
+    if ((hardness == 0)); then
+      launch "$1" "$2"
+    else
+      report_signal # first, as in reap, or it would be tried again
+      note ended "$1" "$2"
+    fi
     shift 2
   done
 }
@@ -404,10 +413,12 @@ tick() {
 # us with a signal, but of two that come at once bash's wait forgets one, and that one might be your Ctrl-C.
 doze() {
   if [[ -z $ticker ]] || ! kill -0 "$ticker" 2>&"$nowhere"; then
-    tick >&"$nowhere" 2>&1 &
+    set -m # a group of its own: stopped with ours, and not continued, it would never end
+    tick </dev/null >&"$nowhere" 2>&1 &
+    set +m
     ticker=$!
   fi
-  wait -n 2>/dev/null || true # only the wake-up: each shard's own status is taken in reap
+  wait -n 2>/dev/null || true # only the wake-up: reap looks who has ended
 }
 
 # reap: report every shard that ended.
@@ -418,8 +429,8 @@ reap() {
     kill -0 "$pid" || ended+=("$pid")
   done 2>&"$nowhere"
   for pid in "${ended[@]}"; do
-    # What counts is what the shard wrote down. Not wait: where a signal came just as this one ended, bash has lost its
-    # status, and would wait for it for ever.
+    # What counts is what the shard wrote down. Forget it, or the next wait -n returns for it. Not by wait: where a
+    # signal came just as it ended, bash has lost its status, and would wait for ever.
     disown "$pid" 2>&"$nowhere" || true
     report_signal # first, so that what a signal ended is no failure
     note ended "${running[$pid]}"
@@ -457,6 +468,8 @@ schedule() {
       *) doze ;;
     esac
   done
+  # or what we inherited, a caller's lock say, would be held for a moment longer
+  { disown "$ticker" && kill "$ticker"; } 2>&"$nowhere" || true # it may have ended
   code=$word
 }
 
