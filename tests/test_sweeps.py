@@ -8,6 +8,7 @@ from decimal import Decimal
 import pytest
 
 from sweeptool.analysis import candidates
+from sweeptool.ledger import hold
 from sweeptool.runs import sweeps, totals
 from tests import sweepmaker
 
@@ -155,3 +156,12 @@ def test_null_axis_values_are_a_group_of_their_own(tmp_path):
 def test_an_attempt_without_an_end_has_neither_time_nor_cost(tmp_path):
     run = read(tmp_path, [{"cell": 0, "state": "running"}]).found.runs[0]
     assert (run.state, run.wall_seconds, run.cost, run.settled_at) == ("running", None, None, None)
+
+
+def test_an_attempt_that_ended_unwatched_is_named_as_what_the_next_driver_settles(tmp_path):
+    where = sweepmaker.sweep(tmp_path, SPEC, [{"cell": cell, "state": "running"} for cell in (0, 1)])
+    lines = sweeps.read(where).found.lines()
+    assert lines[-1:] == ["2 attempts ended when no driver watched; running the sweep again settles them"]
+    driver = hold.take(where, os.getpid())
+    assert sweeps.read(where).found.lines() == lines[:-1]
+    driver.release()

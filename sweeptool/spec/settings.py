@@ -13,7 +13,11 @@ from sweeptool.spec.runner import RUNNER
 from sweeptool.spec.tree import Map, Node, Report
 
 _MAX_ATTEMPTS = Key("max_attempts", kinds.count(1, 100), "how often a cell may be tried, the first time included")
-_ON = Key("on", kinds.items(kinds.LINE, "reasons"), "the reasons that are worth another attempt")
+_ON = Key(
+    "on",
+    kinds.items(kinds.LINE, "reasons"),
+    "the reasons worth another attempt, as manifest-summary --by reason has them; a family (ssh), or * for any",
+)
 _DELAY = Key("delay", kinds.DELAY, "how long to wait before it")
 _RETRY = Table(
     (_MAX_ATTEMPTS, _ON, _DELAY),
@@ -74,7 +78,7 @@ REPETITIONS = Key("repetitions", kinds.count(1, 100_000), "runs of each combinat
 SWEEP: Mapping[str, Key[Any]] = {
     "name": NAME,
     "runner": Key("runner", RUNNER, "the single-job runner that each cell calls"),
-    "max_parallel": Key("max_parallel", kinds.count(0), "how many cells run at once; 0 is all"),
+    "max_parallel": Key("max_parallel", kinds.count(0), "how many cells run at once, 4 by default; 0 is all"),
     "launch_delay": Key("launch_delay", kinds.DELAY, "the least time between two launches"),
     "max_cost": Key("max_cost_usd", kinds.MONEY, "the most that the whole sweep may cost, in dollars"),
     "budget_policy": Key(
