@@ -45,7 +45,9 @@ def test_reader_yields_each_event_once(path):
     append(path, [ONE], sync=False)
     assert (names(reader), names(reader)) == (["one"], [])
     append(path, [TWO], sync=False)
+    assert reader.behind()
     assert names(reader) == ["two"]
+    assert not reader.behind()
 
 
 def test_append_says_where_its_lines_stand(path):
@@ -186,6 +188,7 @@ def test_ledger_that_became_shorter_in_use_is_not_followed(path, harm):
     reader = Reader(path)
     assert names(reader) == ["one", "two"]
     harm(path)
+    assert reader.behind()
     with pytest.raises(SweepError, match="was cut or deleted while it was in use") as caught:
         names(reader)
     assert caught.value.exit_code == 70

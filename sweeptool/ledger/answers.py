@@ -94,6 +94,11 @@ def _another_drives(desk: Desk) -> bool:
     return bool(desk.left)
 
 
+def news(desk: Desk) -> bool:
+    """Say whether something happened that the driver should ask about: a request, an adopted shard's end."""
+    return desk.book.reader.behind() or any(desk.book.sweep.attempt(*key).ended for key in desk.adopted)
+
+
 def _more(desk: Desk, slots: int) -> Iterator[str]:
     """Launch up to ``slots`` more cells; under the same lock nobody can ask to stop, and none of them is the last."""
     try:

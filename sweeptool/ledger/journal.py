@@ -58,6 +58,10 @@ class Reader:
         self.line += lines
         self.offset = offset
 
+    def behind(self) -> bool:
+        """Say whether something was appended that ``new`` has not yielded yet."""
+        return self._size() != self.offset
+
     def _size(self) -> int:
         try:
             return os.stat(self.path).st_size  # noqa: PTH116 - at every question; pathlib takes twice as long

@@ -1,8 +1,8 @@
 """Lines on stdin go in; one line of answer to each question comes out.
 
 Questions are ``next SLOTS`` (so many are free) and ``signal NAME``; ``ended INDEX ATTEMPT`` and ``harder`` are reports,
-which get no answer. This is the coprocess behind a driver, which asks at least twice a second while cells are due or
-running.
+which get no answer. This is the coprocess behind a driver. While it asks nothing, the ledger wakes it where there is
+news, and once a second in any case, so that a wake-up that was missed costs a second.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from sweeptool import files, frozen
 from sweeptool.errors import INTERNAL, Problem, SweepError
 from sweeptool.frozen import Frozen
 from sweeptool.layout import SweepDir
-from sweeptool.ledger import answers, hold, liveness, voice
+from sweeptool.ledger import answers, hold, liveness, nudge, voice
 from sweeptool.ledger.admission import Rules
 from sweeptool.ledger.book import Book, amount, install
 from sweeptool.ledger.desk import Desk
@@ -28,7 +28,8 @@ from sweeptool.ledger.journal import Reader
 from sweeptool.runners import RUNNERS
 from sweeptool.spec.model import Retry
 
-_TICK = 1.0  # seconds; then a look whether the driver still lives, and the hold's beat where due
+_TICK = 0.25  # seconds between two looks for news
+_NUDGE = 1.0  # seconds between two wake-ups without news
 
 
 def main(words: Sequence[str]) -> int:
@@ -138,10 +139,12 @@ def _mention_gone(book: Book, plan: Frozen) -> None:
 
 
 def _converse(desk: Desk, held: Hold | None, pid: int) -> None:
+    waiting = False  # the driver may be asleep
     buffer = b""
-    beaten = time.monotonic()
+    beaten = nudged = time.monotonic()
     while True:
         readable, _, _ = select.select([0], [], [], _TICK)
+        now = time.monotonic()
         if readable:
             data = os.read(0, 65536)
             if not data:
@@ -151,10 +154,13 @@ def _converse(desk: Desk, held: Hold | None, pid: int) -> None:
             for line in lines:
                 answer = _reply(desk, line.decode(errors="replace"))
                 if answer is not None:
+                    waiting = not answer.startswith("end")
                     _answer(answer)
+            nudged = now
         elif os.getppid() != pid:
             return  # killed, and something that it started holds our stdin open
-        now = time.monotonic()
+        elif waiting and (now - nudged >= _NUDGE or answers.news(desk)) and nudge.wake(pid):
+            nudged = now
         if held is not None and now - beaten >= hold.BEAT:
             held.beat()
             beaten = now

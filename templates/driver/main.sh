@@ -19,6 +19,9 @@ count() {
 # run_sweep [OPTION...]: the whole sweep, or with --only N one cell of it.
 run_sweep() {
   trap ':' PIPE # the ledger is gone: the next question shows it
+  # The ledger has news. TRAP, since of two signals that are due at once bash's wait forgets the one whose handler would
+  # run second; and Linux lets INT, TERM and HUP run before TRAP, so that this is never your Ctrl-C.
+  trap ':' TRAP
   trap 'on_signal INT' INT
   trap 'on_signal TERM' TERM
   trap 'on_signal HUP' HUP

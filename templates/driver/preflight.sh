@@ -14,7 +14,7 @@ preflight() {
   if [[ $project_dir == . && $SWEEP_DIR != /* && ! -e $SWEEP_DIR && -e ${driver%/*}/$SWEEP_DIR ]]; then
     die 2 "this sweep has begun in ${driver%/*}: run it there, or say where with --project-dir"
   fi
-  for program in "$SWEEPTOOL" sleep "${programs[@]}"; do
+  for program in "$SWEEPTOOL" "${programs[@]}"; do
     type -P -- "$program" >/dev/null || missing+=("program $program is not on PATH")
   done
   for file in "${files[@]}"; do

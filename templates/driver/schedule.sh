@@ -23,21 +23,9 @@ launch_all() {
   done
 }
 
-# tick: half a second, and nothing of ours in its hands.
-tick() {
-  leave_ledger
-  exec sleep 0.5
-}
-
-# doze: sleep until a shard ends or a signal comes, but no longer than a tick: the ledger may have news. It could wake
-# us with a signal, but of two that come at once bash's wait forgets one, and that one might be your Ctrl-C.
+# doze: sleep until a shard ends, or the ledger or a signal wakes us. No fork here: a driver that waits must outlive a
+# shortage of processes.
 doze() {
-  if [[ -z $ticker ]] || ! kill -0 "$ticker" 2>&"$nowhere"; then
-    set -m # a group of its own: stopped with ours, and not continued, it would never end
-    tick </dev/null >&"$nowhere" 2>&1 &
-    set +m
-    ticker=$!
-  fi
   wait -n 2>/dev/null || true # only the wake-up: reap looks who has ended
 }
 
@@ -88,7 +76,5 @@ schedule() {
       *) doze ;;
     esac
   done
-  # or what we inherited, a caller's lock say, would be held for a moment longer
-  { disown "$ticker" && kill "$ticker"; } 2>&"$nowhere" || true # it may have ended
   code=$word
 }

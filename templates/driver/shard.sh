@@ -59,7 +59,7 @@ claim() {
 shard() {
   local status=0 stopped=0
   trap 'stopped=1' INT TERM HUP # the runner gets them too; this shell stays to record the outcome
-  trap - PIPE
+  trap - TRAP PIPE
   leave_ledger
   claim || return 0
   if ((stopped)); then

@@ -38,7 +38,7 @@ fill() {
   touch go
   soon noted end 2
   soon grep -q '^hold ' err
-  sleep 1.5 # it looks twice a second
+  sleep 1.5 # it looks every second
   [ "$(grep -c '^hold ' err)" -le 2 ] # no launch, and no settlement
   [ "$(wrote begin | wc -w)" -eq 2 ]
   rm disk/fill

@@ -85,11 +85,17 @@ two() {
   [ "$(outcomes 0) $(outcomes 1)" = "cancelled cancelled" ]
 }
 
-@test "a caller's lock is free as soon as the driver has ended" {
-  stub 'begin; sleep 0.6; succeed'
-  spec 'matrix: {params: {x: [a]}}'
-  flock -x caller bash driver.sh
-  flock -n caller true
+@test "a driver that waits forks nothing" {
+  two
+  drive
+  soon noted begin 2
+  for ((n = 0; n < 40; n++)); do
+    [ "$(pgrep -c -P "$DRIVER")" -eq 3 ] # its ledger and two shards
+    sleep 0.05
+  done
+  touch go
+  ended
+  [ "$code" -eq 0 ]
 }
 
 @test "started with & by a script, which ignores SIGINT in it: SIGINT works all the same" {

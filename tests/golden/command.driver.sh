@@ -105,7 +105,6 @@ only=''       # the one cell to run; empty: the whole sweep
 part=''       # begin or end: just what stands before or after the cells
 running=()    # process id of a shard -> "INDEX ATTEMPT"
 adopted=()    # process groups of runners whose shard is gone
-ticker=''     # process id of what wakes us though nothing ended
 asked=()      # process group of either -> how hard it was stopped already
 signal=''     # the first signal that stopped us
 heard=0       # when the last one came
@@ -159,7 +158,7 @@ preflight() {
   if [[ $project_dir == . && $SWEEP_DIR != /* && ! -e $SWEEP_DIR && -e ${driver%/*}/$SWEEP_DIR ]]; then
     die 2 "this sweep has begun in ${driver%/*}: run it there, or say where with --project-dir"
   fi
-  for program in "$SWEEPTOOL" sleep "${programs[@]}"; do
+  for program in "$SWEEPTOOL" "${programs[@]}"; do
     type -P -- "$program" >/dev/null || missing+=("program $program is not on PATH")
   done
   for file in "${files[@]}"; do
@@ -288,7 +287,7 @@ claim() {
 shard() {
   local status=0 stopped=0
   trap 'stopped=1' INT TERM HUP # the runner gets them too; this shell stays to record the outcome
-  trap - PIPE
+  trap - TRAP PIPE
   leave_ledger
   claim || return 0
   if ((stopped)); then
@@ -400,21 +399,9 @@ launch_all() {
   done
 }
 
-# tick: half a second, and nothing of ours in its hands.
-tick() {
-  leave_ledger
-  exec sleep 0.5
-}
-
-# doze: sleep until a shard ends or a signal comes, but no longer than a tick: the ledger may have news. It could wake
-# us with a signal, but of two that come at once bash's wait forgets one, and that one might be your Ctrl-C.
+# doze: sleep until a shard ends, or the ledger or a signal wakes us. No fork here: a driver that waits must outlive a
+# shortage of processes.
 doze() {
-  if [[ -z $ticker ]] || ! kill -0 "$ticker" 2>&"$nowhere"; then
-    set -m # a group of its own: stopped with ours, and not continued, it would never end
-    tick </dev/null >&"$nowhere" 2>&1 &
-    set +m
-    ticker=$!
-  fi
   wait -n 2>/dev/null || true # only the wake-up: reap looks who has ended
 }
 
@@ -465,8 +452,6 @@ schedule() {
       *) doze ;;
     esac
   done
-  # or what we inherited, a caller's lock say, would be held for a moment longer
-  { disown "$ticker" && kill "$ticker"; } 2>&"$nowhere" || true # it may have ended
   code=$word
 }
 
@@ -491,6 +476,9 @@ count() {
 # run_sweep [OPTION...]: the whole sweep, or with --only N one cell of it.
 run_sweep() {
   trap ':' PIPE # the ledger is gone: the next question shows it
+  # The ledger has news. TRAP, since of two signals that are due at once bash's wait forgets the one whose handler would
+  # run second; and Linux lets INT, TERM and HUP run before TRAP, so that this is never your Ctrl-C.
+  trap ':' TRAP
   trap 'on_signal INT' INT
   trap 'on_signal TERM' TERM
   trap 'on_signal HUP' HUP
