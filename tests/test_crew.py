@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import subprocess
+import sys
 import threading
 
 import pytest
@@ -79,6 +81,15 @@ def test_who_stops_asking_leaves_no_process_behind(four):
     shared.close()
     with pytest.raises(ChildProcessError):
         os.waitpid(-1, os.WNOHANG)
+
+
+def test_who_stops_asking_waits_for_none_that_is_stopped():
+    program = "import os, signal\nfrom sweeptool.runs import crew\nos.sched_getaffinity = lambda _pid: {0, 1}\n"
+    program += "parent = os.getpid()\n"
+    program += "work = lambda part: os.getpid() == parent or os.kill(os.getpid(), signal.SIGSTOP)\n"
+    program += "shared = crew.share(work, ['a', 'b', 'c'], 1)\nprint(next(shared))\nshared.close()\n"
+    done = subprocess.run((sys.executable, "-c", program), capture_output=True, text=True, timeout=60, check=False)
+    assert (done.returncode, done.stdout) == (0, "True\n")
 
 
 def test_a_tree_read_by_several_is_the_tree_read_by_one(four, tmp_path, monkeypatch):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import fcntl
 import marshal
 import os
+import signal
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
@@ -37,10 +38,10 @@ def share(work: Callable[[Sequence[str]], Any], items: list[str], batch: int = B
             yield work(part) if place % count == 0 else _result(others[place % count - 1][1], work, part)
             place += 1
     finally:
-        for _, stream in others:
-            stream.close()  # where nobody wants the rest, this ends each of them
-        for pid, _ in others:
+        for pid, stream in others:
+            stream.close()
             if pid > 0:
+                os.kill(pid, signal.SIGKILL)  # nobody wants the rest; one that is stopped would not notice
                 os.waitpid(pid, 0)
 
 
