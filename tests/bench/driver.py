@@ -12,11 +12,10 @@ from tests.bench.measure import Row, Timed, against, wall
 
 SLOTS = 8
 
-# One job: a run dir, its name on stdout, and a manifest as a runner writes it. All sides run this very file; it starts
-# no more programs than it must, since what is measured is what stands around it.
+# One job: its run dir's name on stdout, and a manifest in it as a runner writes it. All sides run this very file; it
+# starts no other program, since what is measured is what stands around it, and the run dirs are there already.
 RUNNER = """\
 #!/bin/sh
-mkdir "runs/$1"
 echo "RUN_DIR=runs/$1"
 [ $# -lt 2 ] || sleep "$2"
 printf '{"schema_version": "v2", "failed": false, "job_name": "cell", "run_id": "cell-%s", "pod_id": null,
@@ -63,16 +62,16 @@ def _each(timed: Timed, number: int) -> Timed:
 
 
 def _no_op(work: Path, cells: int) -> Timed:
-    return lambda: _driven(work, NO_OP.format(numbers=_listed(range(cells))))
+    return lambda: _driven(work, NO_OP.format(numbers=_listed(range(cells))), cells)
 
 
 def _sleeping(work: Path, seconds: Sequence[str]) -> Timed:
     text = SLEEPING.format(numbers=_listed(range(len(seconds))), seconds=_listed(seconds))
-    return lambda: _driven(work, text)
+    return lambda: _driven(work, text, len(seconds))
 
 
-def _driven(work: Path, spec: str) -> float:
-    where = _fresh(work)
+def _driven(work: Path, spec: str, cells: int) -> float:
+    where = _fresh(work, cells)
     (where / "sweep.yaml").write_text(HEAD + spec)
     wall(["sweeptool", "render", "sweep.yaml", "-o", "driver.sh"], where)
     return wall(["bash", "driver.sh"], where)
@@ -80,7 +79,7 @@ def _driven(work: Path, spec: str) -> float:
 
 def _parallel(work: Path, cells: int) -> Timed:
     def run() -> float:
-        where = _fresh(work)
+        where = _fresh(work, cells)
         (where / "args").write_text("".join(f"{number}\n" for number in range(cells)))
         argv = ["parallel", f"-j{SLOTS}", "--joblog", "joblog", "./runner", "{}", "::::", "args"]
         return wall(argv, where, {"PARALLEL_HOME": str(where)})
@@ -90,7 +89,7 @@ def _parallel(work: Path, cells: int) -> Timed:
 
 def _xargs(work: Path, seconds: Sequence[str]) -> Timed:
     def run() -> float:
-        where = _fresh(work)
+        where = _fresh(work, len(seconds))
         (where / "args").write_text("".join(f"{number} {length}\n" for number, length in enumerate(seconds)))
         return wall(["xargs", f"-P{SLOTS}", "-L1", "-a", "args", "./runner"], where)
 
@@ -100,10 +99,11 @@ def _xargs(work: Path, seconds: Sequence[str]) -> Timed:
 _numbers = count()
 
 
-def _fresh(work: Path) -> Path:
-    """Return a new directory; none is deleted before the end, since a file system is slow after that."""
+def _fresh(work: Path, cells: int) -> Path:
+    """Return a new directory with a run dir a cell; none is deleted before the end, since that makes the disk slow."""
     where = work / f"run-{next(_numbers)}"
-    (where / "runs").mkdir(parents=True)
+    for number in range(cells):
+        (where / "runs" / str(number)).mkdir(parents=True)
     (where / "runner").write_text(RUNNER)
     (where / "runner").chmod(0o755)
     return where
