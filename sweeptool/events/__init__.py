@@ -60,6 +60,8 @@ def count(events: Iterable[Event], keys: Sequence[str]) -> list[tuple[tuple[str 
 def missing(streams: Iterable[Stream], wanted: Query) -> list[str]:
     """Return a line for each key of a filter that no event has, for a search that found nothing; none without events."""
     keys = {one.key for one in wanted.filters}
+    if not keys:
+        return []  # no need to look at anything again
     known: set[str] = set()
     for event in islice(search(streams, Query(), Notes()), _LOOK):
         known.update(event.own, event.stream.added)

@@ -69,9 +69,9 @@ def settle(
     if state.request == CANCELLED and state_name == INTERRUPTED:
         state_name = CANCELLED
     again = bool(verdict.if_again) and not state.suspects <= {attempt.cell}
-    detail = verdict.detail
-    if oddity and verdict.reason == "no_manifest":
-        detail += f" ({oddity})"
+    detail = verdict.detail or oddity
+    if verdict.detail and oddity and verdict.reason == "no_manifest":
+        detail = f"{verdict.detail} ({oddity})"
     charged = cost if cost is not None else (attempt.reserved or 0)
     flags = [*verdict.flags, *(["over_cap"] if attempt.reserved is not None and charged > attempt.reserved else [])]
     fields = {

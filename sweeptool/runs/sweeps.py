@@ -7,11 +7,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from sweeptool import frozen, locate, runs, stamps
+from sweeptool import frozen, locate, runs, stamps, status
 from sweeptool.errors import SweepError
 from sweeptool.frozen import Frozen, Job
 from sweeptool.layout import MANIFEST, SweepDir
-from sweeptool.ledger import hold, liveness
 from sweeptool.ledger import state as ledger
 from sweeptool.ledger.attempt import Attempt
 from sweeptool.ledger.state import State
@@ -52,20 +51,12 @@ def read(where: SweepDir) -> Sweep:
         one = _claim(attempt, name, claimed, found)
         found.runs.append(_run(attempt, one, jobs.get(attempt.cell)))
     found.skipped += _foreign(where, name, claimed, state)
-    if left := _left(where, state):
+    if state.running and not status.driven(where) and (left := len(status.unsettled(where, state))):
         them = "it" if left == 1 else "them"
         found.oddities.append(
             f"{counted(left, 'attempt')} ended when no driver watched; running the sweep again settles {them}"
         )
     return Sweep(where, plan, state, found)
-
-
-def _left(where: SweepDir, state: State) -> int:
-    """Return how many attempts the ledger has as running, though they are over and nobody drives the sweep."""
-    if not state.running or hold.driving(where) is not None:
-        return 0
-    running = state.running.values()
-    return sum(liveness.over(where.attempt(one.cell, one.number), state.marker(one)) for one in running)
 
 
 def _plan(where: SweepDir, found: Found) -> Frozen | None:

@@ -77,7 +77,7 @@ def read(sweep: SweepDir, *, ending: bool = False) -> Status:
     plan = frozen.read(sweep.plan)
     state = ledger.load(sweep)
     watched = not ending and state.closed_at is None and driven(sweep)  # closed: it only says goodbye
-    left = () if watched else [key for key, attempt in state.running.items() if over(sweep, state, attempt)]
+    left = () if watched else unsettled(sweep, state)
     cells = tuple(_cell(job, state, left) for job in plan.jobs)
     phase, reason = _phase(cells, state, driven=watched, unsettled=bool(left))
     return Status(sweep, plan, state, phase, reason, cells)
@@ -95,9 +95,10 @@ def every(found: Iterable[SweepDir]) -> tuple[list[Status], list[Problem]]:
     return statuses, problems
 
 
-def over(sweep: SweepDir, state: State, attempt: Attempt) -> bool:
-    """Say whether an attempt that no driver watches, and that the ledger has as running, has ended."""
-    return liveness.over(sweep.attempt(attempt.cell, attempt.number), state.marker(attempt))
+def unsettled(sweep: SweepDir, state: State) -> list[tuple[str, int]]:
+    """Return cell and number of each attempt that has ended, though the ledger, which nobody writes, has it running."""
+    running = state.running.items()
+    return [key for key, attempt in running if liveness.over(sweep.attempt(*key), state.marker(attempt))]
 
 
 def driven(sweep: SweepDir) -> bool:

@@ -124,7 +124,7 @@ def _next(status: Status) -> str:
 
 
 def _caps(status: Status) -> str:
-    """Return the cap that one more cell needs, and the one that all do that are left; X where no cell is bounded."""
+    """Return the cap that one more cell needs, and the one that all do that are left; X where one has no bound."""
     needs = [cell.job.reservation for cell in status.cells if cell.phase != "Succeeded"]
     bounded = [need for need in needs if need is not None]
     if not bounded or len(bounded) < len(needs):
