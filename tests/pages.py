@@ -25,7 +25,9 @@ from tests.rig import rig
 
 _BLOCK = re.compile(r"^```console\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 _NEEDS = re.compile(r"\A<!-- needs: (.*?) -->")
+_DAY, _MONTH = "Mon|Tue|Wed|Thu|Fri|Sat|Sun", "Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec"
 _MASKS = (
+    (re.compile(rf"\b(?:{_DAY}) (?:{_MONTH}) (?=\d\d? \d{{4}} )"), "DATE "),  # as the provider writes today
     (re.compile(r"RUN_DIR=\S+|/\S*/artifacts/\S+|artifacts/(?:local|runpod)/\S+"), "PATH"),
     (re.compile(r"-[a-z2-7]{10}\b"), "-ID"),
     (re.compile(r"\b[0-9a-f]{40}\b"), "SHA"),
