@@ -79,7 +79,7 @@ def start(here: Project, *words: str, **options: object) -> subprocess.Popen[str
 def alive(pid: int) -> bool:
     try:
         return not Path(f"/proc/{pid}/stat").read_text().rpartition(") ")[2].startswith("Z")
-    except FileNotFoundError:
+    except (FileNotFoundError, ProcessLookupError):
         return False
 
 
@@ -624,7 +624,7 @@ def test_job_dies_with_a_runner_that_breaks(project):
         import sys
         from sweeptool.runners.local import process, record
         record.Record.started = lambda self: 1 / 0
-        process.main(["--", "bash", "-c", "echo $$ > pid; sleep 60"])
+        process.main(["--", "bash", "-c", "echo $$ >part; mv part pid; sleep 60"])
     """
     done = here.run(sys.executable, "-c", script)
     assert "ZeroDivisionError" in done.stderr

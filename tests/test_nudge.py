@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import signal
 import subprocess
 from collections.abc import Iterator
@@ -29,6 +30,7 @@ def test_a_driver_that_sleeps_is_woken(sleeper):
 def test_a_signal_that_is_on_its_way_is_not_overtaken(sleeper, name):
     require(Path("/proc/self/status").exists(), "there is no /proc")
     sleeper.send_signal(signal.SIGSTOP)
+    os.waitid(os.P_PID, sleeper.pid, os.WSTOPPED)
     sleeper.send_signal(signal.Signals[f"SIG{name}"])
     assert not nudge.wake(sleeper.pid)
     sleeper.send_signal(signal.SIGCONT)

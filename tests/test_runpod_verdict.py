@@ -68,6 +68,7 @@ class Left:
     manifest: dict[str, object] = field(default_factory=dict)
     metrics: tuple[dict[str, object], ...] = ()
     interrupted: bool = False
+    log: str = ""  # as it was pulled
 
 
 def judge(left: Left, where: Path) -> Verdict:
@@ -77,8 +78,11 @@ def judge(left: Left, where: Path) -> Verdict:
     attempt.stdout.write_text(f"RUN_DIR={run_dir}\n{left.stdout}")
     attempt.stderr.write_text(left.stderr)
     attempt.config.write_text(
-        "run_id_prefix: lora-41-lora-20261129-031337-0-a1\nrun: {failure_markers: [LORA_FAILED, Traceback]}\n"
+        "run_id_prefix: lora-41-lora-20261129-031337-0-a1\nvariables: {rank: '8'}\n"
+        "run: {log_path: '{remote_workspace_dir}/train-{rank}.log', failure_markers: [LORA_FAILED, Traceback]}\n"
     )
+    if left.log:
+        (run_dir / "train-8.log").write_text(left.log)
     (run_dir / "events.jsonl").write_text("".join(json.dumps({"event": each}) + "\n" for each in left.events))
     (run_dir / "metrics.jsonl").write_text("".join(json.dumps(each) + "\n" for each in left.metrics))
     if left.change:
@@ -248,6 +252,20 @@ def test_the_detail_of_a_failed_job_says_what_it_died_of(tmp_path: Path, printed
     found = judge(Left(1, f"{MARKER}epoch 3\n{printed}\n__RUNPOD_DEPLOY_FAIL__\n"), tmp_path)
     assert found.detail.startswith(told)
     assert "RUNPOD_DEPLOY" not in found.detail
+
+
+@pytest.mark.parametrize(
+    ("printed", "told"),
+    [
+        pytest.param("CUDA out of memory. Tried to allocate 4 GiB", "out of GPU memory: CUDA", id="known"),
+        pytest.param("no such file: x\nLORA_FAILED exit 3", "exit 3: no such file: x", id="its-own-words"),
+    ],
+)
+def test_what_a_job_died_of_is_in_its_pulled_log_where_the_quoted_tail_is_older(
+    tmp_path: Path, printed: str, told: str
+) -> None:
+    log = "step 1 Killed\n" + "step\n" * 100 + f"epoch 3\n{printed}\n__RUNPOD_DEPLOY_FAIL__\n"
+    assert judge(Left(1, f"{MARKER}epoch 3\n", log=log), tmp_path).detail.startswith(told)
 
 
 def test_the_detail_of_a_refused_creation_is_the_providers_answer(tmp_path: Path) -> None:

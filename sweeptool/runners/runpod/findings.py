@@ -10,7 +10,7 @@ import json
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import Any
 
 from sweeptool.errors import SweepError
@@ -25,6 +25,8 @@ _REMOTE = re.compile(
     r"^(?:RuntimeError: remote log contains failure marker[^\n]*|(?:[\w.]+\.)?RemoteRunError: [^\n]*)(?:\n|$)",
     re.MULTILINE,
 )
+_LOG_LINES = 80
+_LOG_END = 64 * 1024  # bytes in which these lines are looked for
 _UNREACHED = re.compile(r"Command '\['rsync'.*exit status (?:12|255)\b")
 
 
@@ -39,6 +41,7 @@ class Findings:
     manifest: Manifest | None
     events: Sequence[Mapping[str, Any]] = ()
     change: str = ""  # the provider's lastStatusChange at the end
+    log: str = ""  # the end of the job's own log, as it was pulled
     silent: bool = False  # the last telemetry sample could not reach the pod
     config: Template = field(default_factory=dict)  # the attempt's own job config
     rented: pods.Rented = field(default_factory=lambda: pods.Rented(None, None, False))
@@ -64,7 +67,7 @@ def read(evidence: Evidence) -> Findings:
     stdout = pods.text(evidence.attempt.stdout)
     quote = _REMOTE.search(stderr)
     cut = quote.end() if quote else len(stderr)
-    where = evidence.run_dir
+    where, config = evidence.run_dir, _config(evidence.attempt.config)
     return Findings(
         exit_code=evidence.exit_code,
         own=stderr[:cut],
@@ -74,7 +77,8 @@ def read(evidence: Evidence) -> Findings:
         events=_lines(where / EVENTS) if where else (),
         change=_last_change(where) if where else "",
         silent=_silent(where) if where else False,
-        config=_config(evidence.attempt.config),
+        log=_pulled_log(where, config) if where else "",
+        config=config,
         rented=pods.of_output(stdout, stderr, pods.state_file(evidence.attempt.state)),
     )
 
@@ -107,6 +111,14 @@ def _last_change(run_dir: Path) -> str:
         return ""
     change = described.get("lastStatusChange") if isinstance(described, dict) else None
     return change if isinstance(change, str) else ""
+
+
+def _pulled_log(run_dir: Path, config: Template) -> str:
+    """Return the end of the job's log. The tail that the runner quotes can be older than the marker it saw."""
+    path = str(templates.section(config, "run").get("log_path", ""))
+    name = PurePosixPath(templates.expand(path, templates.variables(config))).name
+    lines = pods.text(run_dir / name, _LOG_END).splitlines(keepends=True)
+    return "".join(lines[-_LOG_LINES:])
 
 
 def _silent(run_dir: Path) -> bool:

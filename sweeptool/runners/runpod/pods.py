@@ -46,11 +46,11 @@ class Pod:
     state: str
 
 
-def text(path: Path) -> str:
-    """Return the content of a log, its end where it is huge, with what is no UTF-8 replaced; empty if absent."""
+def text(path: Path, largest: int = _LARGEST) -> str:
+    """Return a log, its last ``largest`` bytes where it has more, with what is no UTF-8 replaced; empty if absent."""
     try:
         with path.open("rb") as file:
-            file.seek(max(0, path.stat().st_size - _LARGEST))
+            file.seek(max(0, path.stat().st_size - largest))
             return file.read().decode(errors="replace")
     except OSError:
         return ""

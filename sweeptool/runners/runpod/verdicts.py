@@ -145,7 +145,7 @@ def _told(text: str, match: re.Match[str]) -> str:
 
 def _job(found: Findings) -> str:
     """Return what the job died of: a known cause with the line that says so, else its last line and its exit."""
-    lines = [line.strip() for line in found.quoted.splitlines()]
+    lines = [line.strip() for line in (found.quoted + "\n" + found.log).splitlines()]
     for what, pattern in _SUBREASONS:
         told = next((line for line in lines if re.search(pattern, line)), None)
         if told is not None:
