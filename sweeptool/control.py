@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import signal
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 
 from sweeptool import frozen
@@ -33,7 +33,11 @@ def cancel(sweep: SweepDir, say: Callable[[str], None]) -> str:
     driver = hold.driving(sweep)
     if driver is not None:
         return f"cancelled; {hold.named(driver)} will interrupt the running cells, and end"
-    left = _interrupt(sweep, say)
+    book = Book.open(sweep)
+    running = list(book.state.running.values())
+    if not running:
+        return "cancelled; nothing was running"
+    left = _interrupt(book, running, say)
     return (
         "cancelled" if not left else f"cancelled; {left} cells still clean up: 'sweeptool recover' shows what is left"
     )
@@ -61,10 +65,8 @@ def _record(sweep: SweepDir, event: dict[str, object]) -> None:
             book.record(book.stopping(event) if event["event"] == CANCELLED else event)
 
 
-def _interrupt(sweep: SweepDir, say: Callable[[str], None]) -> int:
+def _interrupt(book: Book, running: Sequence[Attempt], say: Callable[[str], None]) -> int:
     """Ask the shards that a dead driver left behind to clean up; return how many still do when patience ends."""
-    book = Book.open(sweep)
-    running = list(book.state.running.values())
     for attempt in running:
         groups = _groups(book, attempt)
         if groups:
@@ -73,7 +75,7 @@ def _interrupt(sweep: SweepDir, say: Callable[[str], None]) -> int:
             with suppress(ProcessLookupError, PermissionError):
                 os.killpg(group, signal.SIGINT)
     deadline = time.monotonic() + _PATIENCE
-    left = running
+    left = list(running)
     while left and time.monotonic() < deadline:
         left = [attempt for attempt in left if _groups(book, attempt)]
         time.sleep(0.1)

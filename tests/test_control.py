@@ -150,6 +150,15 @@ def test_cancel_after_a_killed_driver_interrupts_the_cells_that_it_left(running)
     assert state(here)[0] == "Cancelled"
 
 
+def test_cancel_says_so_where_nothing_runs(project):
+    here = project(SLOW)
+    (here.path / "go").touch()
+    assert here.tool("run", "sweep.yaml").returncode == 0
+    done = here.tool("cancel", "slow")
+    assert (done.returncode, done.stderr) == (0, "cancelled; nothing was running\n")
+    assert state(here) == ("Succeeded", None, ["Succeeded"] * 4)
+
+
 def test_cancelled_sweep_goes_on_after_resume(project):
     here = project(SLOW)
     driver = subprocess.Popen(["sweeptool", "run", "sweep.yaml"], cwd=here.path, stderr=subprocess.DEVNULL)
