@@ -11,9 +11,10 @@ from typing import Any
 
 from sweeptool import analysis, layout, locate, manifest, money, tables
 from sweeptool.analysis import Goal, candidates, show
-from sweeptool.analysis.candidates import COST, Candidate
+from sweeptool.analysis.candidates import Candidate
 from sweeptool.errors import Problem, SweepError
 from sweeptool.manifest import members
+from sweeptool.measures import COST
 from sweeptool.runs import sweeps, totals
 from sweeptool.text import printable
 

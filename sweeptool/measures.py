@@ -13,6 +13,8 @@ from typing import Any
 from sweeptool import layout
 from sweeptool.lines import blocks, lines, open_plain, reason
 
+COST, TIME, THROUGHPUT = "cost", "time", "throughput"  # known of a run without its help, and so no names for metrics
+BUILT_IN = (COST, TIME, THROUGHPUT)
 _UNIT_LINE = re.compile(rb"(?:^|\s)nodus\.(unit_done|event) (\{.*)")
 _ECHO = b"$ ["  # the runner echoes every command: what stands there is source text, not output
 _LARGEST = 16 << 20  # bytes of a metrics file

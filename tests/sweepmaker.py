@@ -58,7 +58,7 @@ def sweep(
     """Write the sweep directory of a spec after these attempts, each ``{"cell": index, "state": …}``.
 
     An attempt may have cost, wall, reason, run_dir (False: none), manifest (members, or False: none), metrics,
-    files, units_per_second, reserved. ``lines`` are appended to the ledger as they are.
+    files, units_per_second, reserved, flags. ``lines`` are appended to the ledger as they are.
     """
     project = root / "project"
     project.mkdir(parents=True, exist_ok=True)

@@ -18,7 +18,8 @@ from sweeptool.ledger.settlement import Settlement
 from sweeptool.ledger.state import State
 from sweeptool.runners import RUNNERS
 
-FROZEN = Frozen({"name": "demo", "manifest": layout.MANIFEST, "units": layout.UNITS}, (), "")
+SWEEP = {"name": "demo", "manifest": layout.MANIFEST, "units": layout.UNITS}
+METRICS = {"file": layout.METRICS, "patterns": {"f1": r"f1=(\S+)"}, "best": None, "goal": None}
 CLAIM = "4711 1 - elsewhere\n"
 
 
@@ -56,11 +57,14 @@ def left(
     return where
 
 
-def settle(project: Path, made: State, where: AttemptDir, *, cell: str = "a", runner: str = "command") -> Settlement:
+def settle(
+    project: Path, made: State, where: AttemptDir, *, cell: str = "a", runner: str = "command", best: str | None = None
+) -> Settlement:
     attempt = made.attempt(cell, 1)
     assert attempt is not None
     job = Job(0, cell, "demo-0", attempt.reserved, None, {})
-    return settlement.settle(FROZEN, RUNNERS[runner], made, attempt, job, where, project)
+    frozen = Frozen({**SWEEP, "metrics": {**METRICS, "best": best}}, (), "")
+    return settlement.settle(frozen, RUNNERS[runner], made, attempt, job, where, project)
 
 
 def fields(project: Path, *, interrupted: bool = False, cancelled: bool = False, **files: Any) -> tuple[Any, ...]:
@@ -147,6 +151,32 @@ def test_manifest_that_is_missed_is_said_where(tmp_path, spoil, why):
     found = settle(tmp_path, state("a"), where).fields
     assert (found["state"], found["reason"]) == ("failed", "no_manifest")
     assert re.search(why, found["detail"])
+
+
+@pytest.mark.parametrize(
+    ("best", "metrics", "flags"),
+    [
+        pytest.param("loss", '{"loss": 0.25}', [], id="reported"),
+        pytest.param("eval.loss", '{"eval": {"loss": 0.25}}', [], id="inside-another"),
+        pytest.param("loss", '{"losss": 0.25}', ["no_metric"], id="another-name"),
+        pytest.param("loss", "", ["no_metric"], id="torn"),
+        pytest.param("loss", None, ["no_metric"], id="no-file"),
+        pytest.param("f1", None, [], id="a-pattern-finds-it"),
+        pytest.param("cost", None, [], id="no-metric"),
+        pytest.param(None, None, [], id="none-asked-for"),
+    ],
+)
+def test_success_without_the_metric_that_the_sweep_is_judged_by_is_flagged(tmp_path, best, metrics, flags):
+    where = left(tmp_path, **GOOD)
+    if metrics is not None:
+        (tmp_path / "runs/a" / layout.METRICS).write_text(metrics)
+    found = settle(tmp_path, state("a"), where, best=best).fields
+    assert (found["state"], found["flags"]) == ("succeeded", flags)
+
+
+def test_failure_need_not_report_the_metric(tmp_path):
+    where = left(tmp_path, code="1\n", **{**GOOD, "failed": True})
+    assert settle(tmp_path, state("a"), where, best="loss").fields["flags"] == []
 
 
 def test_cost_above_the_cells_own_cap_is_flagged(tmp_path):

@@ -454,6 +454,14 @@ def test_final_says_how_to_see_what_won_by_the_specs_metric(project, tmp_path, m
     assert here.tool("status", "--final").stdout.splitlines()[-1] == words
 
 
+def test_final_says_that_no_cell_reports_the_specs_metric(project, tmp_path):
+    here = project()
+    flagged = [{**attempt, "flags": ["no_metric"]} for attempt in DONE]
+    sweep(tmp_path, TWO.replace("command:", "metrics: {best: lss}\n    command:"), flagged)
+    said = here.tool("status", "--final").stdout.splitlines()[-1]
+    assert said == "next      no cell reports lss (metrics.best); to see what they report: sweeptool best pair"
+
+
 @pytest.mark.parametrize(
     "named", ["pair", "artifacts/sweeps/pair", "artifacts/sweeps/pair/", "./artifacts/sweeps/pair"]
 )

@@ -7,10 +7,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 
-from sweeptool.analysis.candidates import BUILT_IN, COST, THROUGHPUT, TIME, Candidate
+from sweeptool.analysis.candidates import Candidate
 from sweeptool.analysis.stats import Spread, spread
 from sweeptool.analysis.where import Condition, select
 from sweeptool.errors import Problem, SweepError, near
+from sweeptool.measures import BUILT_IN, COST, THROUGHPUT, TIME
 from sweeptool.text import among
 
 MIN, MAX = "min", "max"

@@ -7,8 +7,9 @@ from dataclasses import dataclass
 
 from sweeptool import analysis, layout, sources
 from sweeptool.analysis import MAX, MIN, Goal, candidates, show, where
-from sweeptool.analysis.candidates import COST, Candidate
+from sweeptool.analysis.candidates import Candidate
 from sweeptool.errors import Problem, SweepError
+from sweeptool.measures import COST
 from sweeptool.runs import sweeps
 from sweeptool.sources import Source
 

@@ -9,13 +9,12 @@ from pathlib import Path
 
 from sweeptool import layout, measures
 from sweeptool.frozen import Job
+from sweeptool.measures import BUILT_IN, COST, THROUGHPUT, TIME
 from sweeptool.money import MICRO
 from sweeptool.runs import Run
 from sweeptool.runs.sweeps import Sweep
 from sweeptool.states import PENDING, SUCCEEDED
 
-COST, TIME, THROUGHPUT = "cost", "time", "throughput"
-BUILT_IN = (COST, TIME, THROUGHPUT)
 _UNKNOWN = {TIME: "its wall time is unknown", THROUGHPUT: "it reported no units"}
 
 

@@ -9,7 +9,8 @@ from typing import Any
 
 from sweeptool import money, tables
 from sweeptool.analysis import Combination, Excluded, Front, Goal, Ranking
-from sweeptool.analysis.candidates import COST, Candidate
+from sweeptool.analysis.candidates import Candidate
+from sweeptool.measures import COST
 from sweeptool.text import even, printable
 
 Table = tuple[tuple[str, ...], list[tuple[str, ...]], tuple[str, ...]]

@@ -7,8 +7,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 
-from sweeptool.analysis.candidates import BUILT_IN, Candidate
+from sweeptool.analysis.candidates import Candidate
 from sweeptool.errors import Problem, SweepError, near
+from sweeptool.measures import BUILT_IN
 from sweeptool.natural import ORDER, number
 from sweeptool.text import among
 

@@ -16,8 +16,9 @@ from sweeptool.ledger import liveness
 from sweeptool.ledger.attempt import Attempt
 from sweeptool.ledger.state import State
 from sweeptool.manifest import Manifest
+from sweeptool.measures import BUILT_IN
 from sweeptool.runners.base import Evidence, Runner, Verdict
-from sweeptool.states import CANCELLED, FAILED, INTERRUPTED, LOST, SUCCEEDED
+from sweeptool.states import CANCELLED, FAILED, INTERRUPTED, LOST, NO_METRIC, SUCCEEDED
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +74,11 @@ def settle(
     if verdict.detail and oddity and verdict.reason == "no_manifest":
         detail = f"{verdict.detail} ({oddity})"
     charged = cost if cost is not None else (attempt.reserved or 0)
-    flags = [*verdict.flags, *(["over_cap"] if attempt.reserved is not None and charged > attempt.reserved else [])]
+    flags = list(verdict.flags)
+    if attempt.reserved is not None and charged > attempt.reserved:
+        flags.append("over_cap")
+    if verdict.state == SUCCEEDED and _unmeasured(frozen, run_dir):
+        flags.append(NO_METRIC)
     fields = {
         "state": state_name,
         "reason": verdict.reason,
@@ -126,6 +131,18 @@ def _run_dir(where: AttemptDir, project: Path) -> Path | None:
 def _rate(frozen: Frozen, where: AttemptDir, run_dir: Path | None, wall: Decimal | None) -> float | None:
     logs = [where.stdout, where.stderr, *(measures.logs(run_dir) if run_dir else [])]
     return measures.units_per_second(run_dir, logs, wall, frozen.sweep["units"])
+
+
+def _unmeasured(frozen: Frozen, run_dir: Path | None) -> bool:
+    """Whether the run lacks the metric that its sweep is judged by.
+
+    What a pattern finds is left to the readers: a log may be large and a pattern slow, and launches wait for the ledger.
+    """
+    said = frozen.sweep.get("metrics") or {}
+    by = said.get("best")
+    if by is None or by in BUILT_IN or by in said["patterns"]:
+        return False
+    return by not in measures.metrics(run_dir, file=said["file"])[0]
 
 
 def _manifest(run_dir: Path | None, frozen: Frozen) -> tuple[Manifest | None, str]:

@@ -10,8 +10,9 @@ import jinja2
 from sweeptool import __version__, analysis, layout, money, stamps, status, summary
 from sweeptool.analysis import Ranking, candidates, show
 from sweeptool.analysis import where as conditions
-from sweeptool.analysis.candidates import COST, Candidate
+from sweeptool.analysis.candidates import Candidate
 from sweeptool.layout import SweepDir
+from sweeptool.measures import COST
 from sweeptool.report import pictures
 from sweeptool.runs import sweeps
 from sweeptool.runs import totals as sums

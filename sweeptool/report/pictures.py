@@ -8,7 +8,8 @@ from decimal import Decimal
 
 from sweeptool import analysis, stamps
 from sweeptool.analysis import Ranking, candidates, show
-from sweeptool.analysis.candidates import COST, TIME, Candidate
+from sweeptool.analysis.candidates import Candidate
+from sweeptool.measures import COST, TIME
 from sweeptool.money import MICRO
 from sweeptool.natural import natural
 from sweeptool.report import plots

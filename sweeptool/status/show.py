@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from sweeptool import money, tables
 from sweeptool import status as statuses
 from sweeptool.layout import SweepDir
-from sweeptool.states import RUNNING
+from sweeptool.states import NO_METRIC, RUNNING
 from sweeptool.status import CellStatus, Status
 from sweeptool.text import duration, one_line
 
@@ -118,9 +118,15 @@ def _next(status: Status) -> str:
         case ("Suspended", _) | ("Failed", _):
             return "next      run it again: what succeeded is kept, the rest is tried anew"
         case "Succeeded", _ if by := (status.plan.sweep.get("metrics") or {}).get("best"):
-            return one_line(f"next      which won by {by}: sweeptool best {name}")
+            return one_line(f"next      {_question(status, by)}: sweeptool best {name}")
         case _:
             return ""
+
+
+def _question(status: Status, by: str) -> str:
+    if all(cell.last and NO_METRIC in cell.last.flags for cell in status.cells):
+        return f"no cell reports {by} (metrics.best); to see what they report"
+    return f"which won by {by}"
 
 
 def _caps(status: Status) -> str:
