@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from sweeptool import frozen, manifest, money, walk
+from sweeptool import frozen, manifest, money, status, walk
 from sweeptool.errors import OVER_BUDGET, Problem, SweepError
 from sweeptool.layout import MANIFEST, SweepDir
 from sweeptool.ledger import state as ledger
@@ -39,7 +39,8 @@ def of_sweep(sweep: SweepDir, cap: str | None) -> Budget:
     state = ledger.load(sweep)
     own = state.cap if state.opened_at else frozen.read(sweep.plan).max_cost
     limit = own if cap is None else amount(cap)
-    return Budget(limit, state.spent, state.reserved, state.unknown, state.unknown_attempts, tuple(state.oddities))
+    oddities = (*state.oddities, *filter(None, [status.leaking(state, sweep.path.name)]))
+    return Budget(limit, state.spent, state.reserved, state.unknown, state.unknown_attempts, oddities)
 
 
 def of_root(root: Path, cap: str | None) -> Budget:

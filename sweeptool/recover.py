@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from sweeptool import frozen, rundir, shell
+from sweeptool import frozen, rundir, shell, status
 from sweeptool.layout import SweepDir
 from sweeptool.ledger import hold, liveness
 from sweeptool.ledger.attempt import Attempt
@@ -59,6 +59,8 @@ def find(sweep: SweepDir) -> Found:
     for attempt in book.state.attempts:
         if not _runs(book, attempt):
             left += _left(book, attempt, listed)
+    if hold.driving(sweep) is None and (unseen := status.unseen(len(status.unsettled(sweep, book.state)))):
+        notes.append(unseen)
     known = {one.pod_id for one in left}
     left += [one for one in _unrecorded(book, listed) if one.pod_id not in known]
     return Found(tuple(left), tuple(notes))

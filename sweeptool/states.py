@@ -5,5 +5,6 @@ from __future__ import annotations
 RUNNING, SUCCEEDED, FAILED, INTERRUPTED, LOST = "running", "succeeded", "failed", "interrupted", "lost"
 CANCELLED = "cancelled"  # interrupted since somebody cancelled the sweep
 UNKNOWN = "unknown"  # a manifest that does not say how it ended
+LEAKED = "leaked"  # a flag: a pod that it rented may still bill
 NO_METRIC = "no_metric"  # a flag: succeeded, but without the number that the sweep is judged by
 PENDING = "pending"  # of a cell that has no attempt yet

@@ -114,7 +114,7 @@ def test_code_that_was_not_committed_is_a_warning(tmp_path):
 def test_unknown_costs_and_lost_attempts_are_warnings(tmp_path):
     found = [*attempts(), {"cell": 7, "state": "lost", "cost": None, "reserved": "1.00", "run_dir": False}]
     text = report.page(sweepmaker.sweep(tmp_path, SPEC, found))
-    assert "1 attempts were lost" in text
+    assert "1 attempt lost: " in text
 
 
 def test_the_same_sweep_gives_the_same_page(where):

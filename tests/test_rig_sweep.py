@@ -353,9 +353,11 @@ def test_a_pod_that_could_not_be_deleted_is_flagged_and_recovered(rig: Rig) -> N
     done = drive(rig, SEEDS.replace("[41, 42, 43]", "[41]"))
     assert done.returncode == 0, done.stderr
     assert [(event["state"], event["flags"]) for event in events(rig)] == [("succeeded", ["leaked"])]
+    assert "\nbills     1 attempt may have left a pod that still bills: sweeptool recover" in done.stdout + done.stderr
     refused = rig.run("sweeptool", "recover", "--release", "--yes")
     assert refused.returncode == 1
     rig.mend("delete-fails")
     assert rig.run("sweeptool", "recover", "--release", "--yes").returncode == 0
+    assert "bills" not in rig.run("sweeptool", "status").stdout
     assert rig.billing() == []
     assert rig.run("sweeptool", "recover").stdout == "nothing is left behind\n"

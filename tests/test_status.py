@@ -65,7 +65,10 @@ def phases(found: status.Status) -> list[str]:
         pytest.param([failed(0)], [stopped("budget")], "Suspended", "MaxCostReached", ["Failed", "Pending"], id="budget+"),
         pytest.param([failed(0)], [stopped("streak")], "Suspended", "FailureStreak", ["Failed", "Pending"], id="streak"),
         pytest.param(
-            [failed(0), failed(1)], [stopped("streak")], "Failed", "CellsFailed", ["Failed", "Failed"], id="streak-to-the-end"
+            [failed(0), failed(1)], [stopped("streak")], "Suspended", "FailureStreak", ["Failed", "Failed"], id="streak-again"
+        ),
+        pytest.param(
+            [*ONE, failed(1)], [stopped("budget")], "Suspended", "MaxCostReached", ["Succeeded", "Failed"], id="budget-again"
         ),
         pytest.param(
             [*ONE, {"cell": 1, "state": "interrupted"}],
@@ -441,6 +444,12 @@ def test_final_says_how_to_go_on(project, tmp_path, lines, words):
     assert here.tool("status", "--final").stdout.splitlines()[-1] == words
 
 
+def test_final_says_how_to_go_on_where_what_is_left_had_failed_before(project, tmp_path):
+    here = project()
+    sweep(tmp_path, TWO, [*ONE, failed(1)], lines=[stopped("budget")])
+    assert here.tool("status", "--final").stdout.splitlines()[-1].startswith("next      raise the cap: ")
+
+
 @pytest.mark.parametrize(
     ("metrics", "words"),
     [
@@ -452,6 +461,17 @@ def test_final_says_how_to_see_what_won_by_the_specs_metric(project, tmp_path, m
     here = project()
     sweep(tmp_path, TWO.replace("command:", f"{metrics}\n    command:"), DONE)
     assert here.tool("status", "--final").stdout.splitlines()[-1] == words
+
+
+def test_final_and_status_say_that_a_pod_may_still_bill(project, tmp_path):
+    here = project()
+    flagged = [{**attempt, "flags": ["leaked"]} for attempt in DONE]
+    sweep(tmp_path, TWO, flagged)
+    bills = "bills     2 attempts may have left a pod that still bills: sweeptool recover pair"
+    assert here.tool("status", "--final").stdout.splitlines()[-1] == bills
+    shown = here.tool("status").stdout.splitlines()
+    assert shown[-1] == bills
+    assert sum(line.endswith("leaked") for line in shown) == 2
 
 
 def test_final_says_that_no_cell_reports_the_specs_metric(project, tmp_path):

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import json
 import os
 from decimal import Decimal
 
 import pytest
 
+from sweeptool import budget
 from sweeptool.analysis import candidates
 from sweeptool.ledger import hold
 from sweeptool.runs import sweeps, totals
@@ -52,8 +54,8 @@ def test_an_unknown_cost_is_counted_as_unknown_and_charged_at_its_reservation(tm
         {"cell": 2, "state": "running"},
     ]
     sums = totals.of(read(tmp_path, attempts).found.runs)
-    assert (sums.cost, sums.unknown_cost, sums.charged, sums.lost, sums.running) == (100_000, 1, 1_000_000, 1, 1)
-    assert (sums.manifests, sums.runs, sums.unknown_wall) == (1, 3, 1)
+    assert (sums.cost, sums.unknown_cost, sums.charged, sums.lost, sums.running) == (100_000, 2, 1_000_000, 2, 0)
+    assert (sums.manifests, sums.runs, sums.unknown_wall) == (1, 3, 2)
 
 
 def test_states_are_the_ledgers_whatever_the_manifest_says(tmp_path):
@@ -68,6 +70,36 @@ def test_a_manifest_beside_the_runs_that_no_attempt_claims_is_listed_and_not_cou
     found = sweeps.read(where).found
     assert [(path, why) for path, why in found.skipped] == [(str(foreign), "claimed by no attempt of this sweep")]
     assert totals.of(found.runs).manifests == 1
+
+
+def test_a_run_that_is_still_to_be_settled_is_no_foreign_one(tmp_path):
+    where = sweepmaker.sweep(tmp_path, SPEC, [{"cell": 0, "state": "succeeded"}, {"cell": 1, "state": "running"}])
+    run_dir = tmp_path / "project" / "artifacts" / "local" / "in-flight"
+    sweepmaker.manifest(run_dir)
+    [key] = sweeps.read(where).state.running
+    attempt = where.attempt(*key)
+    attempt.path.mkdir(parents=True)
+    attempt.stdout.write_text(f"RUN_DIR={run_dir}\n")
+    assert sweeps.read(where).found.skipped == []
+
+
+@pytest.mark.parametrize(
+    ("released", "lines"),
+    [
+        pytest.param([], ["1 attempt may have left a pod that still bills: sweeptool recover lora"], id="billing"),
+        pytest.param([0], [], id="released"),
+    ],
+)
+def test_readers_say_that_a_pod_may_still_bill(tmp_path, released, lines):
+    attempts = [{"cell": 0, "state": "succeeded", "flags": ["leaked"]}, {"cell": 1, "state": "succeeded"}]
+    where = sweepmaker.sweep(tmp_path, SPEC, attempts)
+    one = sweeps.read(where).state.attempts[0]
+    with where.ledger.open("a") as ledger:
+        for _ in released:
+            event = {"event": "released", "cell": one.cell, "index": 0, "attempt": 1, "pod_id": "k3v9x2m1q8zt4a"}
+            ledger.write(json.dumps({"ts_utc": sweepmaker.stamp(9), **event}) + "\n")
+    assert sweeps.read(where).found.lines() == lines
+    assert list(budget.of_sweep(where, None).oddities) == lines
 
 
 def test_an_older_run_beside_is_no_concern_of_this_sweep(tmp_path):
@@ -155,7 +187,7 @@ def test_null_axis_values_are_a_group_of_their_own(tmp_path):
 
 def test_an_attempt_without_an_end_has_neither_time_nor_cost(tmp_path):
     run = read(tmp_path, [{"cell": 0, "state": "running"}]).found.runs[0]
-    assert (run.state, run.wall_seconds, run.cost, run.settled_at) == ("running", None, None, None)
+    assert (run.state, run.wall_seconds, run.cost, run.settled_at) == ("lost", None, None, None)
 
 
 def test_an_attempt_that_ended_unwatched_is_named_as_what_the_next_driver_settles(tmp_path):

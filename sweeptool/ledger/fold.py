@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from sweeptool import money
 from sweeptool.ledger.attempt import Attempt
 from sweeptool.ledger.journal import Event
-from sweeptool.states import CANCELLED, FAILED, INTERRUPTED, LOST, RUNNING
+from sweeptool.states import CANCELLED, FAILED, INTERRUPTED, LEAKED, LOST, RUNNING
 
 if TYPE_CHECKING:
     from sweeptool.ledger.state import State
@@ -103,6 +103,12 @@ def _collided(state: State, event: Event) -> None:
         attempt.state, attempt.reason = FAILED, "collision"
 
 
+def _released(state: State, event: Event) -> None:
+    attempt = state.attempt(str(event["cell"]), int(event["attempt"]))
+    if attempt is not None:  # None: a pod that the ledger never heard of
+        attempt.flags = tuple(flag for flag in attempt.flags if flag != LEAKED)
+
+
 def _retried(state: State, event: Event) -> None:
     """Take back a failed attempt's part in the streak: what is tried again has not failed yet."""
     last = state.last(str(event["cell"]))
@@ -155,6 +161,7 @@ HANDLERS: Mapping[str, Callable[[State, Event], None]] = {
     "admitted": _admitted,
     "settled": _settled,
     "collided": _collided,
+    "released": _released,
     "retried": _retried,
     "raised": _raised,
     "interrupted": _interrupted,

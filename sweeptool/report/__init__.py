@@ -133,13 +133,10 @@ def _warnings(sweep: Sweep) -> Iterator[str]:
         yield f"{dirty} of {len(manifests)} attempts ran code that was in no commit (the work tree was dirty)."
     lost = [run for run in sweep.found.runs if run.state == LOST]
     if lost:
-        yield f"{len(lost)} attempts were lost: what they did and cost is unknown. 'sweeptool recover' looks for their pods."
-    leaked = [run for run in sweep.found.runs if "leaked" in run.flags]
-    if leaked:
-        yield f"{len(leaked)} attempts may have left a pod behind that still bills. 'sweeptool recover' names them."
+        yield f"{counted(len(lost), 'attempt')} lost: what was done and cost is unknown. 'sweeptool recover' looks for pods."
     unknown = sum(run.cost is None and run.state not in (RUNNING, LOST) for run in sweep.found.runs)
     if unknown:
-        yield f"The cost of {unknown} attempts is unknown; the totals do not hold it."
+        yield f"The cost of {counted(unknown, 'attempt')} is unknown; the totals do not hold it."
     odd = sweep.found.lines()
     yield from odd[:_ODD]
     if len(odd) > _ODD:

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from sweeptool import frozen, locate, runs, stamps, status
+from sweeptool import frozen, locate, rundir, runs, stamps, status
 from sweeptool.errors import SweepError
 from sweeptool.frozen import Frozen, Job
 from sweeptool.layout import MANIFEST, SweepDir
@@ -16,7 +16,7 @@ from sweeptool.ledger.attempt import Attempt
 from sweeptool.ledger.state import State
 from sweeptool.manifest import Manifest
 from sweeptool.runs import Found, Run
-from sweeptool.text import counted
+from sweeptool.states import LOST
 from sweeptool.walk import Skipped, files
 
 
@@ -47,15 +47,13 @@ def read(where: SweepDir) -> Sweep:
     jobs = {job.id: job for job in plan.jobs} if plan else {}
     name = str(plan.sweep["manifest"]) if plan else MANIFEST
     claimed: dict[str, Attempt] = {}
+    left = status.unsettled(where, state) if state.running and not status.driven(where) else ()
     for attempt in state.attempts:
         one = _claim(attempt, name, claimed, found)
-        found.runs.append(_run(attempt, one, jobs.get(attempt.cell)))
-    found.skipped += _foreign(where, name, claimed, state)
-    if state.running and not status.driven(where) and (left := len(status.unsettled(where, state))):
-        them = "it" if left == 1 else "them"
-        found.oddities.append(
-            f"{counted(left, 'attempt')} ended when no driver watched; running the sweep again settles {them}"
-        )
+        state_name = LOST if (attempt.cell, attempt.number) in left else attempt.state
+        found.runs.append(_run(attempt, state_name, one, jobs.get(attempt.cell)))
+    found.skipped += _foreign(where, name, {*claimed, *_in_flight(where, state)}, state)
+    found.oddities += filter(None, (status.unseen(len(left)), status.leaking(state, where.path.name)))
     return Sweep(where, plan, state, found)
 
 
@@ -80,12 +78,20 @@ def _claim(attempt: Attempt, name: str, claimed: dict[str, Attempt], found: Foun
     return one
 
 
-def _run(attempt: Attempt, one: Manifest | None, job: Job | None) -> Run:
+def _in_flight(where: SweepDir, state: State) -> Iterator[str]:
+    """Yield the run dirs of the attempts that the ledger has running: they are theirs already."""
+    for key in state.running:
+        run_dir = rundir.first(where.attempt(*key).stdout)
+        if run_dir is not None:
+            yield os.fspath(run_dir)
+
+
+def _run(attempt: Attempt, state_name: str, one: Manifest | None, job: Job | None) -> Run:
     wall = one.wall_seconds if one and one.wall_seconds is not None else attempt.wall_seconds
-    return Run(one, attempt.state, attempt.cost, wall, attempt.failed, job, attempt)
+    return Run(one, state_name, attempt.cost, wall, attempt.failed, job, attempt)
 
 
-def _foreign(where: SweepDir, name: str, claimed: dict[str, Attempt], state: State) -> Iterator[Skipped]:
+def _foreign(where: SweepDir, name: str, claimed: Iterable[str], state: State) -> Iterator[Skipped]:
     """Yield the manifests in and beside this sweep's run dirs that are no attempt's own.
 
     Beside them stand the runs of other sweeps and of other days; only what appeared while this sweep ran, and no

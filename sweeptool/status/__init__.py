@@ -17,7 +17,8 @@ from sweeptool.ledger import hold, liveness
 from sweeptool.ledger import state as ledger
 from sweeptool.ledger.attempt import Attempt
 from sweeptool.ledger.state import State
-from sweeptool.states import CANCELLED, FAILED, LOST, RUNNING, SUCCEEDED
+from sweeptool.states import CANCELLED, FAILED, LEAKED, LOST, RUNNING, SUCCEEDED
+from sweeptool.text import counted
 
 _PHASES = {SUCCEEDED: "Succeeded", FAILED: "Failed", LOST: "Lost", RUNNING: "Running", CANCELLED: "Cancelled"}
 _REASONS = {"budget": "MaxCostReached", "streak": "FailureStreak", "requested": "Requested"}
@@ -101,6 +102,22 @@ def unsettled(sweep: SweepDir, state: State) -> list[tuple[str, int]]:
     return [key for key, attempt in running if liveness.over(sweep.attempt(*key), state.marker(attempt))]
 
 
+def unseen(left: int) -> str:
+    """Return a sentence on that many attempts that ``unsettled`` names; empty for none."""
+    them = "it" if left == 1 else "them"
+    return (
+        f"{counted(left, 'attempt')} ended when no driver watched; running the sweep again settles {them}"
+        if left
+        else ""
+    )
+
+
+def leaking(state: State, name: str) -> str:
+    """Return a sentence that says how many attempts may have left a pod that bills on; empty where none has."""
+    left = sum(LEAKED in attempt.flags for attempt in state.attempts)
+    return f"{counted(left, 'attempt')} may have left a pod that still bills: sweeptool recover {name}" if left else ""
+
+
 def driven(sweep: SweepDir) -> bool:
     """Say whether a driver runs this sweep now, here or on another host."""
     return hold.driving(sweep) is not None
@@ -181,6 +198,7 @@ def _phase(cells: tuple[CellStatus, ...], state: State, *, driven: bool, unsettl
         (state.request == CANCELLED, "Cancelled", "Requested"),
         (state.request is not None, "Suspended", "Requested"),
         (unsettled, "Suspended", "Interrupted"),
+        (state.stopped in ("budget", "streak"), "Suspended", _REASONS.get(state.stopped, "")),
         (phases <= {"Succeeded", "Failed", "Lost"}, "Failed", "CellsFailed"),
         (state.stopped in _REASONS, "Suspended", _REASONS.get(state.stopped, "")),
         (not state.attempts, "Pending", ""),

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from sweeptool import money, tables
 from sweeptool import status as statuses
 from sweeptool.layout import SweepDir
-from sweeptool.states import NO_METRIC, RUNNING
+from sweeptool.states import LEAKED, NO_METRIC, RUNNING
 from sweeptool.status import CellStatus, Status
 from sweeptool.text import duration, one_line
 
@@ -22,7 +22,7 @@ def table(found: Sequence[Status], *, cells: bool = False) -> str:
     text = "\n".join(tables.plain(_HEAD, rows))
     if not cells:
         return text
-    return "\n\n".join([text, *(_cells(status) for status in found)])
+    return "\n\n".join([text, *(_cells(status) for status in found), *filter(None, map(_bills, found))])
 
 
 def line(status: Status) -> str:
@@ -40,7 +40,7 @@ def final(status: Status) -> str:
         lines.append(f"cheapest  {_named(cheapest)}  {money.dollars(cheapest.cost)}")
     if fastest is not None and fastest.last is not None:
         lines.append(f"fastest   {_named(fastest)}  {fastest.last.units_per_second:.1f} units/s")
-    lines.append(_next(status))
+    lines += [_bills(status), _next(status)]
     return "\n".join(line for line in lines if line)
 
 
@@ -61,7 +61,7 @@ def _row(status: Status) -> tuple[str, ...]:
 def _cells(status: Status) -> str:
     shown = status.cells
     if len(shown) > _LISTED:
-        shown = tuple(cell for cell in shown if cell.phase not in ("Succeeded", "Pending"))[:_LISTED]
+        shown = tuple(cell for cell in shown if cell.phase not in ("Succeeded", "Pending") or _leaked(cell))[:_LISTED]
     rows = [_cell(cell) for cell in shown]
     left = len(status.cells) - len(shown)
     more = f"{left:,} cells more: 'status --json' has them all" if left else ""
@@ -93,11 +93,21 @@ def _failed(sweep: SweepDir, cell: CellStatus) -> str:
 
 def _why(cell: CellStatus) -> str:
     last = cell.last
-    if last is None or cell.phase == "Succeeded":
-        return ""
-    if cell.phase == "Lost" and last.state == RUNNING:
-        return "its driver died; running the sweep again settles it"
-    return last.detail or last.reason
+    why = ""
+    if last is not None and cell.phase != "Succeeded":
+        why = last.detail or last.reason
+        if cell.phase == "Lost" and last.state == RUNNING:
+            why = "its driver died; running the sweep again settles it"
+    return "; ".join(filter(None, [why, _leaked(cell)]))
+
+
+def _leaked(cell: CellStatus) -> str:
+    return LEAKED if any(LEAKED in attempt.flags for attempt in cell.attempts) else ""
+
+
+def _bills(status: Status) -> str:
+    left = statuses.leaking(status.state, status.plan.name)
+    return one_line(f"bills     {left}") if left else ""
 
 
 def _named(cell: CellStatus) -> str:

@@ -15,8 +15,8 @@ from sweeptool.runners.base import Evidence, Verdict
 from sweeptool.runners.runpod import pods
 from sweeptool.runners.runpod import template as templates
 from sweeptool.runners.runpod.pods import Rented
+from sweeptool.states import LEAKED
 
-LEAKED = "leaked"
 _DONE = {"delete": "deleted", "stop": "stopped"}
 
 
