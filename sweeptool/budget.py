@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from sweeptool import frozen, manifest, money, status, walk
+from sweeptool import frozen, money
 from sweeptool.errors import OVER_BUDGET, Problem, SweepError
-from sweeptool.layout import MANIFEST, SweepDir
+from sweeptool.layout import SweepDir
 from sweeptool.ledger import state as ledger
 from sweeptool.ledger.book import amount
 from sweeptool.text import counted
@@ -39,27 +39,21 @@ def of_sweep(sweep: SweepDir, cap: str | None) -> Budget:
     state = ledger.load(sweep)
     own = state.cap if state.opened_at else frozen.read(sweep.plan).max_cost
     limit = own if cap is None else amount(cap)
-    oddities = (*state.oddities, *filter(None, [status.leaking(state, sweep.path.name)]))
+    oddities = (*state.oddities, *filter(None, [ledger.leaking(state, sweep.path.name)]))
     return Budget(limit, state.spent, state.reserved, state.unknown, state.unknown_attempts, oddities)
 
 
 def of_root(root: Path, cap: str | None) -> Budget:
-    """Return what every manifest under ``root`` says was spent; unknown costs are counted, not guessed."""
+    """Return what every manifest under ``root`` says was spent; what cannot be read is an unknown cost, not guessed."""
     if cap is None:
         raise SweepError(Problem("--root needs --max-cost-usd", remedy="a tree of runs has no cap of its own"))
-    spent = unpriced = 0
-    skipped: list[walk.Skipped] = []
-    oddities: list[str] = []
-    for path in walk.files(str(root), MANIFEST, skipped):
-        try:
-            cost = manifest.read(Path(path)).cost
-        except SweepError as error:
-            cost = None
-            oddities.append(str(error))
-        spent += cost or 0
-        unpriced += cost is None
-    oddities += [f"{path}: {why}" for path, why in skipped]
-    return Budget(amount(cap), spent, 0, None if unpriced else 0, unpriced, tuple(oddities))
+    from sweeptool import runs  # noqa: PLC0415 - a sweep's budget starts without it
+
+    found = runs.under(str(root))
+    costs = [run.cost for run in found.runs] + [None] * (len(found.skipped) - len(found.copies))
+    unpriced = costs.count(None)
+    spent = sum(cost for cost in costs if cost is not None)
+    return Budget(amount(cap), spent, 0, None if unpriced else 0, unpriced, tuple(found.lines()))
 
 
 def verdict(budget: Budget) -> int:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from pathlib import Path
 from typing import NamedTuple
 
@@ -50,8 +50,13 @@ def top(root: str, name: str, links: list[str], skipped: list[Skipped]) -> tuple
     return found, directories
 
 
-def below(directories: Iterable[str], name: str, links: list[str], skipped: list[Skipped]) -> Iterator[str]:
-    """Yield each ``name`` in and under these directories; symlinked directories are added to ``links`` instead."""
+def below(
+    directories: Iterable[str], name: str, links: list[str], skipped: list[Skipped], without: Collection[str] = ()
+) -> Iterator[str]:
+    """Yield each ``name`` in and under these directories, but not under those ``without``.
+
+    Symlinked directories are added to ``links`` instead.
+    """
     stack = [*directories]
     stack.reverse()
     while stack:
@@ -60,13 +65,14 @@ def below(directories: Iterable[str], name: str, links: list[str], skipped: list
         if present:
             yield directory + name if directory.endswith("/") else f"{directory}/{name}"
         inner.reverse()
-        stack += inner
+        stack += [one for one in inner if one not in without] if without else inner
 
 
 def linked(root: str, name: str, links: list[str], skipped: list[Skipped]) -> Iterator[str]:
     """Yield each ``name`` in the trees that ``links``, met under ``root``, lead to, unless it was read already."""
     home = os.path.realpath(root)
     walked, above = {home}, set(_lineage(home))
+    beyond: dict[str, set[str]] = {}  # a directory -> the linked trees beneath it that were read before it
     for link in links:  # grows while it is walked: a linked tree may hold links of its own
         target = os.path.realpath(link)
         if not walked.isdisjoint(_lineage(target)):
@@ -74,14 +80,16 @@ def linked(root: str, name: str, links: list[str], skipped: list[Skipped]) -> It
         if target in above:
             skipped.append(Skipped(link, f"links back to {target}, which holds what was read already"))
             continue
+        yield from below([link], name, links, skipped, {link + one[len(target) :] for one in beyond.get(target, ())})
         walked.add(target)
-        above.update(_lineage(target))
-        yield from below([link], name, links, skipped)
+        for place in _lineage(target):
+            beyond.setdefault(place, set()).add(target)
 
 
 def _listed(directory: str, name: str, links: list[str], skipped: list[Skipped]) -> tuple[bool, list[str]]:
     """Return whether ``name`` stands in a directory, and the directories in it by name."""
     inner: list[str] = []
+    leading: list[str] = []
     present = False
     try:
         with os.scandir(directory) as entries:
@@ -90,12 +98,22 @@ def _listed(directory: str, name: str, links: list[str], skipped: list[Skipped])
                     present = True
                 if entry.is_dir(follow_symlinks=False):
                     inner.append(entry.path)
-                elif entry.is_symlink() and entry.is_dir():
-                    links.append(entry.path)
+                elif entry.is_symlink() and _leads(entry, skipped):
+                    leading.append(entry.path)
     except OSError as error:
         skipped.append(Skipped(directory, f"cannot be listed: {reason(error)}"))
     inner.sort()
+    links += sorted(leading)
     return present, inner
+
+
+def _leads(entry: os.DirEntry[str], skipped: list[Skipped]) -> bool:
+    """Say whether a link leads to a directory; one link that cannot be followed costs nothing but itself."""
+    try:
+        return entry.is_dir()
+    except OSError as error:
+        skipped.append(Skipped(entry.path, f"cannot be followed: {reason(error)}"))
+        return False
 
 
 def _lineage(path: str) -> Iterator[str]:

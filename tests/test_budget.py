@@ -78,11 +78,21 @@ def test_budget_of_a_tree_counts_every_manifest_and_says_what_it_does_not_know(p
     (here.path / "runs/torn/runpod_deploy_pull_manifest.json").write_text('{"failed"')
     done = here.tool("budget", "--root", "runs", "--max-cost-usd", "1", "--json")
     assert (amounts(done), done.returncode) == (["1.00", "0.35", "0.00", None, "0.65"], 0)
-    assert done.stderr.startswith("warning: runs/torn/runpod_deploy_pull_manifest.json:1:10: is torn")
-    assert len(done.stderr.splitlines()) == 1
+    assert done.stderr.startswith("warning: skipped: runs/torn/runpod_deploy_pull_manifest.json: is torn")
+    assert "runs/e/runpod_deploy_pull_manifest.json: estimated_cost_usd is -1" in done.stderr.splitlines()[1]
     line = "spent $0.35 of $1.00, reserved $0.00, 3 unknown costs not counted, $0.65 left\n"
     assert here.tool("budget", "--root", "runs", "--max-cost-usd", "1").stdout == line
     assert here.tool("budget", "--root", "runs", "--max-cost-usd", "0.35").returncode == 3
+
+
+def test_budget_of_a_tree_counts_a_run_once_and_reaches_the_cap_past_a_broken_link(project):
+    here = project()
+    for name, run in (("a", "a"), ("b", "b"), ("copy", "a")):
+        manifest(here.path / "runs" / name, estimated_cost_usd=0.5, run_id=run, pod_id=run)
+    (here.path / "runs/broken").symlink_to("broken")
+    done = here.tool("budget", "--root", "runs", "--max-cost-usd", "1", "--json")
+    assert (amounts(done)[:2], done.returncode) == (["1.00", "1.00"], 3)
+    assert [line.split("/")[1].partition(":")[0] for line in done.stderr.splitlines()] == ["broken", "copy"]
 
 
 def test_budget_of_a_tree_of_known_costs_has_nothing_unknown(project):

@@ -83,6 +83,27 @@ def test_a_copy_of_a_run_counts_once_and_the_newer_one(tmp_path):
     assert [(path.split("/")[-2], why.split(",")[0]) for path, why in found.skipped] == [("a", "a copy of run r")]
 
 
+@pytest.mark.parametrize(
+    ("older", "newer"),
+    [
+        pytest.param("2026-03-01T00:00:00Z", "2026-03-01T00:00:00.900Z", id="fraction"),
+        pytest.param("2026-03-01T02:00:00+02:00", "2026-03-01T00:30:00+00:00", id="offset"),
+    ],
+)
+def test_the_newer_copy_is_told_by_its_time_and_not_by_its_text(tmp_path, older, newer):
+    for name, at in (("a", older), ("b", newer)):
+        sweepmaker.manifest(tmp_path / name, run_id="r", pod_id="p", pulled_at_utc=at)
+    assert [run.run_dir for run in runs.under(str(tmp_path)).runs] == [str(tmp_path / "b")]
+
+
+def test_a_file_that_is_named_twice_counts_once(tmp_path, monkeypatch):
+    for name in "ab":
+        sweepmaker.manifest(tmp_path / name)
+    monkeypatch.chdir(tmp_path)
+    found = runs.of_files(f"{place}/{layout.MANIFEST}" for place in ("a", "b", "a", "./a", tmp_path / "b"))
+    assert ([run.run_dir for run in found.runs], found.skipped) == (["a", "b"], [])
+
+
 def test_two_attempts_with_one_run_id_but_two_pods_are_two_runs(tmp_path):
     for pod in ("p1", "p2"):
         sweepmaker.manifest(tmp_path / pod, run_id="r", pod_id=pod)

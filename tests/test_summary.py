@@ -131,6 +131,12 @@ def test_single_files_are_summed_too(tree):
     assert "estimated_cost:   $0.41\n" in done.stdout
 
 
+def test_a_manifest_may_come_from_stdin(tree):
+    text = (tree.path / "artifacts/runpod/a/runpod_deploy_pull_manifest.json").read_text()
+    done = tree.tool("manifest-summary", "-", stdin=text)
+    assert (done.returncode, "manifests:        1\n" in done.stdout) == (0, True)
+
+
 @pytest.mark.parametrize(
     ("words", "said"),
     [
@@ -138,6 +144,10 @@ def test_single_files_are_summed_too(tree):
         (["artifacts"], "artifacts: cannot be read: is a directory"),
         (["artifacts/runpod/torn/runpod_deploy_pull_manifest.json"], "is torn or no JSON"),
         (["--root", "gone"], "gone: does not exist"),
+        (["--root", ""], "'--root': it is empty"),
+        (["--sweep", ""], "'--sweep': it is empty"),
+        (["--root", "artifacts", "--manifest-name", ""], "'--manifest-name': it is empty"),
+        (["--root", "artifacts", "--manifest-name", "a/b"], "'a/b' is a path, not a file's name"),
         (["--root", "Makefile"], "Makefile: is no directory"),
         (["--root", "artifacts", "--sweep", "x"], "--root and --sweep exclude each other"),
         (["--sweep", "x"], "no sweep 'x': there is no sweep in artifacts/sweeps"),

@@ -69,6 +69,28 @@ def test_links_in_linked_trees_are_followed_too(tmp_path):
     assert found(tmp_path / "root") == ["l1/l2/m.json"]
 
 
+@pytest.mark.parametrize(("first", "second"), [("store", "store/sub"), ("store/sub", "store")])
+def test_a_tree_and_one_inside_it_are_each_read_once_whichever_link_comes_first(tmp_path, first, second):
+    touch(tmp_path, "store/c/m.json", "store/sub/d/m.json")
+    root = tmp_path / "root"
+    root.mkdir()
+    (root / "a").symlink_to(tmp_path / first)
+    (root / "b").symlink_to(tmp_path / second)
+    skipped: list[walk.Skipped] = []
+    read = found(root, skipped=skipped)
+    assert (sorted(Path(path).parent.name for path in read), skipped) == (["c", "d"], [])
+
+
+@pytest.mark.parametrize("name", ["a-first", "z-last", "m.json"])
+def test_a_link_that_leads_nowhere_costs_nothing_but_itself(tmp_path, name):
+    touch(tmp_path, *(f"{number}/m.json" for number in range(6)))
+    (tmp_path / name).symlink_to(name)
+    skipped: list[walk.Skipped] = []
+    read = [path for path in found(tmp_path, skipped=skipped) if path != "m.json"]
+    assert len(read) == 6
+    assert [(path, "cannot be followed" in why) for path, why in skipped] == [(str(tmp_path / name), True)]
+
+
 def test_thousands_of_links_do_not_cost_their_square(tmp_path):
     root = tmp_path / "root"
     root.mkdir()

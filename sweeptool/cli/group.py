@@ -14,6 +14,7 @@ import click
 
 from sweeptool import __version__
 from sweeptool.errors import FAILED, USAGE, SweepError, near
+from sweeptool.text import printable
 
 MODULES = {  # module -> its commands, each with what it does in a few words; empty: not listed
     "make": {
@@ -141,7 +142,7 @@ def explain(error: Exception) -> int:
         case _:
             raise error
     for line in lines:
-        click.echo(f"error: {line}", err=True)
+        click.echo(f"error: {printable(line)}", err=True)
     return code
 
 

@@ -38,6 +38,20 @@ _FLAGS: tuple[tuple[str, str], ...] = (
 )
 
 
+def said(_context: click.Context, parameter: click.Parameter, value: str | None) -> str | None:
+    """Refuse an empty word, which mostly is a variable that was never set."""
+    if value == "":
+        raise click.BadParameter("it is empty", param=parameter)
+    return value
+
+
+def filename(context: click.Context, parameter: click.Parameter, value: str) -> str:
+    """Refuse what is no plain name of a file."""
+    if "/" in value:
+        raise click.BadParameter(f"'{value}' is a path, not a file's name", param=parameter)
+    return said(context, parameter, value) or ""
+
+
 def spec_options(function: F) -> F:
     """Give a command the SPEC argument, ``--grid`` and the settings of the command line."""
     for name, text in reversed(_FLAGS):
@@ -119,7 +133,7 @@ def sweeps_option(function: F) -> F:
 
 def sweep_argument(function: F) -> F:
     """Give a command the optional SWEEP argument and ``--sweeps-dir``."""
-    return sweeps_option(click.argument("sweep", required=False)(function))
+    return sweeps_option(click.argument("sweep", required=False, callback=said)(function))
 
 
 def warn(lines: Iterable[str]) -> None:

@@ -9,17 +9,25 @@ from pathlib import Path
 import click
 
 from sweeptool import layout, sources
-from sweeptool.cli.options import json_option, sweep_argument, sweeps_option, write
+from sweeptool.cli.options import filename, json_option, said, sweep_argument, sweeps_option, write
 from sweeptool.sources import Source
 from sweeptool.text import printable
 
 FORMATS = ("table", "blocks", "markdown", "csv", "json")
-ROOT = click.option("--root", metavar="DIR", help="read every run under DIR")
-SWEEP = click.option("--sweep", metavar="SWEEP", help="read one sweep's attempts: a name or its directory")
-NAME = click.option("--manifest-name", default=layout.MANIFEST, show_default=True, help="what a manifest is called")
-BY = click.option("--by", metavar="WHAT", help="cost, time, throughput or a metric; by default the spec's, else cost")
+ROOT = click.option("--root", callback=said, metavar="DIR", help="read every run under DIR")
+SWEEP = click.option(
+    "--sweep", callback=said, metavar="SWEEP", help="read one sweep's attempts: a name or its directory"
+)
+NAME = click.option(
+    "--manifest-name", callback=filename, default=layout.MANIFEST, show_default=True, help="what a manifest is called"
+)
+BY = click.option(
+    "--by", callback=said, metavar="WHAT", help="cost, time, throughput or a metric; by default the spec's, else cost"
+)
 GOAL = click.option("--goal", type=click.Choice(["min", "max"]), help="which way is better; by default the name says")
-WHERE = click.option("--where", metavar="EXPR", help="rank only cells like 'gpu = L4 and accuracy >= 0.9'")
+WHERE = click.option(
+    "--where", callback=said, metavar="EXPR", help="rank only cells like 'gpu = L4 and accuracy >= 0.9'"
+)
 OVER = click.option(
     "--over", multiple=True, metavar="PARAM", help="count PARAM as repetition; by default a seed is one"
 )
@@ -67,7 +75,8 @@ def manifest_summary(
 ) -> None:
     """Say what ran, what failed and what it cost: a row a run and the totals.
 
-    Without FILE, --root or --sweep it reads the newest sweep here, or else every run under ./artifacts.
+    Without FILE, --root or --sweep it reads the newest sweep here, or else every run under ./artifacts. As FILE,
+    - is stdin.
     """
     from sweeptool import summary
 
@@ -187,7 +196,9 @@ def collect(root: str | None, sweep: str | None, sweeps_dir: Path, output: str, 
 @click.argument("a")
 @click.argument("b")
 @sweeps_option
-@click.option("--by", metavar="WHAT", help="cost, time, throughput or a metric of the cells of two sweeps")
+@click.option(
+    "--by", callback=said, metavar="WHAT", help="cost, time, throughput or a metric of the cells of two sweeps"
+)
 @json_option
 def compare(a: str, b: str, sweeps_dir: Path, by: str | None, as_json: bool) -> None:
     """Show two sweeps, or two manifests or run dirs, side by side."""

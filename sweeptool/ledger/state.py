@@ -8,7 +8,8 @@ from sweeptool.layout import SweepDir
 from sweeptool.ledger.attempt import Attempt
 from sweeptool.ledger.fold import HANDLERS, OF_AN_ATTEMPT
 from sweeptool.ledger.journal import Event, Reader
-from sweeptool.states import SUCCEEDED
+from sweeptool.states import LEAKED, SUCCEEDED
+from sweeptool.text import counted
 
 
 @dataclass(slots=True)
@@ -92,3 +93,9 @@ def load(sweep: SweepDir) -> State:
         state.apply(event)
     state.oddities[:0] = reader.oddities
     return state
+
+
+def leaking(state: State, name: str) -> str:
+    """Return a sentence that says how many attempts may have left a pod that bills on; empty where none has."""
+    left = sum(LEAKED in attempt.flags for attempt in state.attempts)
+    return f"{counted(left, 'attempt')} may have left a pod that still bills: sweeptool recover {name}" if left else ""

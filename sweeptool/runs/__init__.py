@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import os
+import sys
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from sweeptool import layout, manifest, walk
+from sweeptool import layout, manifest, stamps, walk
 from sweeptool.errors import SweepError
 from sweeptool.manifest import Manifest
 from sweeptool.runs import crew
@@ -121,6 +123,7 @@ class Found:
     runs: list[Run] = field(default_factory=list)
     skipped: list[Skipped] = field(default_factory=list)
     oddities: list[str] = field(default_factory=list)
+    copies: set[str] = field(default_factory=set)  # paths of ``skipped`` whose run is counted elsewhere
 
     def lines(self) -> list[str]:
         """Return one line for each thing that a reader of the result should know."""
@@ -154,9 +157,12 @@ def _part(name: str, directories: Sequence[str]) -> tuple[list[Any], list[Any], 
 
 
 def of_files(paths: Iterable[str]) -> Found:
-    """Return the runs of these manifest files; one that cannot be read is left out, with why."""
+    """Return the runs of these manifest files, each once; ``-`` is stdin. What cannot be read is left out, with why."""
     found = Found()
-    _collect(paths, found)
+    named: dict[str, str] = {}
+    for path in paths:
+        named.setdefault(os.path.realpath(path), path)
+    _collect(named.values(), found)
     _drop_copies(found)
     return found
 
@@ -164,7 +170,7 @@ def of_files(paths: Iterable[str]) -> Found:
 def load(path: str, found: Found, *, slim: bool = True) -> Manifest | None:
     """Return one manifest; name its oddities in ``found``, and the file itself where it cannot be read."""
     try:
-        one = manifest.read(path, slim=slim)
+        one = manifest.read(path, sys.stdin.buffer.read() if path == "-" else None, slim=slim)
     except SweepError as error:
         problem = error.problems[0]
         place = f" (line {problem.line}, column {problem.column})" if problem.line else ""
@@ -209,11 +215,12 @@ def _drop_copies(found: Found) -> None:
             groups.setdefault((one.run_id, mark), []).append(one)
     copies: dict[str, str] = {}
     for group in groups.values():
-        kept, *others = sorted(group, key=_freshness)
+        kept, *others = sorted(group, key=_freshness) if len(group) > 1 else group
         copies |= {other.source: f"a copy of run {kept.run_id}, counted at {kept.source}" for other in others}
     found.runs[:] = [run for run in found.runs if run.manifest is None or run.manifest.source not in copies]
     found.skipped += [Skipped(path, why) for path, why in copies.items()]
+    found.copies.update(copies)
 
 
-def _freshness(one: Manifest) -> tuple[tuple[int, ...], int, int, str]:
-    return tuple(-ord(char) for char in one.pulled_at or ""), one.source.count("/"), len(one.source), one.source
+def _freshness(one: Manifest) -> tuple[int, int, int, str]:
+    return -(stamps.parse(one.pulled_at) or 0), one.source.count("/"), len(one.source), one.source

@@ -53,7 +53,7 @@ def read(where: SweepDir) -> Sweep:
         state_name = LOST if (attempt.cell, attempt.number) in left else attempt.state
         found.runs.append(_run(attempt, state_name, one, jobs.get(attempt.cell)))
     found.skipped += _foreign(where, name, {*claimed, *_in_flight(where, state)}, state)
-    found.oddities += filter(None, (status.unseen(len(left)), status.leaking(state, where.path.name)))
+    found.oddities += filter(None, (status.unseen(len(left)), ledger.leaking(state, where.path.name)))
     return Sweep(where, plan, state, found)
 
 

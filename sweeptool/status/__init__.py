@@ -17,7 +17,7 @@ from sweeptool.ledger import hold, liveness
 from sweeptool.ledger import state as ledger
 from sweeptool.ledger.attempt import Attempt
 from sweeptool.ledger.state import State
-from sweeptool.states import CANCELLED, FAILED, LEAKED, LOST, RUNNING, SUCCEEDED
+from sweeptool.states import CANCELLED, FAILED, LOST, RUNNING, SUCCEEDED
 from sweeptool.text import counted
 
 _PHASES = {SUCCEEDED: "Succeeded", FAILED: "Failed", LOST: "Lost", RUNNING: "Running", CANCELLED: "Cancelled"}
@@ -110,12 +110,6 @@ def unseen(left: int) -> str:
         if left
         else ""
     )
-
-
-def leaking(state: State, name: str) -> str:
-    """Return a sentence that says how many attempts may have left a pod that bills on; empty where none has."""
-    left = sum(LEAKED in attempt.flags for attempt in state.attempts)
-    return f"{counted(left, 'attempt')} may have left a pod that still bills: sweeptool recover {name}" if left else ""
 
 
 def driven(sweep: SweepDir) -> bool:

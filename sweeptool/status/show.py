@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from sweeptool import money, tables
 from sweeptool import status as statuses
 from sweeptool.layout import SweepDir
+from sweeptool.ledger.state import leaking
 from sweeptool.states import LEAKED, NO_METRIC, RUNNING
 from sweeptool.status import CellStatus, Status
 from sweeptool.text import duration, one_line
@@ -106,7 +107,7 @@ def _leaked(cell: CellStatus) -> str:
 
 
 def _bills(status: Status) -> str:
-    left = statuses.leaking(status.state, status.plan.name)
+    left = leaking(status.state, status.plan.name)
     return one_line(f"bills     {left}") if left else ""
 
 
