@@ -139,6 +139,19 @@ def test_settled_attempt_has_all_that_its_event_says():
     assert made.run_dirs == {"/r": one}
 
 
+def test_settlement_with_a_word_of_the_wrong_type_still_counts_its_cost():
+    made = after(admitted(), settled(run_dir=7, reason=["x"], detail=None, flags=[1]))
+    [one] = made.attempts
+    assert (one.run_dir, one.reason, one.detail, one.flags, made.run_dirs) == (None, "", "", ("1",), {})
+    assert made.spent > 0
+
+
+def test_release_takes_the_flag_of_a_pod_that_bills_back():
+    released = event("released", cell="a", attempt=1, pod_id="k3v9x2m1q8zt4a")
+    assert after(admitted(), settled(flags=["leaked", "degraded"]), released).attempts[0].flags == ("degraded",)
+    assert after(admitted(), settled(), event("released", cell="?", attempt=1)).oddities == []
+
+
 def test_cell_has_succeeded_if_any_attempt_has():
     made = after(admitted(), settled(state="failed"), admitted(attempt=2), settled(attempt=2))
     assert made.succeeded("a")

@@ -16,6 +16,7 @@ from sweeptool.ledger.pending import Pending
 from sweeptool.states import RUNNING
 
 _LAUNCH = "launch "
+_STOP = "stop"
 _AT_ONCE = 16  # launches in an answer; a driver that is killed leaves as many that were admitted and never began
 
 
@@ -67,6 +68,7 @@ def interrupted(desk: Desk, name: str, spoken: Callable[[], bool]) -> str:
 
     ``spoken`` says whether the driver has said more since it asked, which is that it passed further signals on.
     """
+    first = not desk.signal
     desk.signal = desk.signal or signal.Signals[f"SIG{name}"].value
     if not desk.whole and _another_drives(desk):
         return _stop(desk)
@@ -81,7 +83,10 @@ def interrupted(desk: Desk, name: str, spoken: Callable[[], bool]) -> str:
                 state.apply(event)  # no room to write it down: we know it at least
     except (SweepError, OSError) as error:
         desk.fail(error)  # and yet what was adopted must hear of it
-    return _stop(desk)
+    answer = _stop(desk)
+    if first and answer != _STOP:
+        desk.say(voice.asked(len(desk.adopted)))
+    return answer
 
 
 def _another_drives(desk: Desk) -> bool:
@@ -166,7 +171,7 @@ def _stop(desk: Desk) -> str:
         if not liveness.driven(desk.book.where(attempt))  # another shard's driver interrupts it: once is enough
         for group in liveness.groups(desk.book.where(attempt), desk.book.marker(attempt))
     }
-    return " ".join(["stop", *map(str, sorted(groups))])
+    return " ".join([_STOP, *map(str, sorted(groups))])
 
 
 def _end(desk: Desk, decision: End) -> str:

@@ -60,12 +60,12 @@ def _settled(state: State, event: Event) -> None:
     wall = event.get("wall_seconds")
     ended = {  # read before anything is changed: an event may be anything
         "state": str(event["state"]),
-        "reason": event.get("reason") or "",
-        "detail": event.get("detail") or "",
-        "flags": tuple(event.get("flags") or ()),
+        "reason": _text(event.get("reason")) or "",
+        "detail": _text(event.get("detail")) or "",
+        "flags": tuple(map(str, event.get("flags") or ())),
         "exit_code": event.get("exit_code"),
         "failed": event.get("failed"),
-        "run_dir": event.get("run_dir"),
+        "run_dir": _text(event.get("run_dir")),
         "cost": _micro(event.get("cost_usd")),
         "wall_seconds": None if wall is None else Decimal(str(wall)),
         "units_per_second": event.get("units_per_second"),
@@ -171,6 +171,11 @@ HANDLERS: Mapping[str, Callable[[State, Event], None]] = {
     "stopped": _stopped,
     "closed": _closed,
 }
+
+
+def _text(value: Any) -> str | None:
+    """Return what is text: a wrong word must not cost the event that has the cost."""
+    return value if isinstance(value, str) else None
 
 
 def _micro(value: Any) -> int | None:

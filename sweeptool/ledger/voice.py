@@ -59,6 +59,11 @@ def adopted(attempt: Attempt, found: str) -> str:
     return f"adopt   cell {attempt.index} attempt {attempt.number} {where}; waiting for it"
 
 
+def asked(count: int) -> str:
+    """Return that so many attempts of earlier drivers are stopped too, of which this driver's own count has none."""
+    return f"stop    adopted cells asked to clean up: {count}"
+
+
 def left(frozen: Frozen, job: Job, why: str) -> str:
     """Return why a single cell is left for later, and how to go on."""
     remedy = {
@@ -78,7 +83,7 @@ def gone(count: int, cost: int) -> str:
     """Return that the plan lost cells that the ledger knows; their cost still counts."""
     are = "is" if count == 1 else "are"
     still = money.dollars(cost)
-    return f"note    {counted(count, 'cell')} of earlier plans {are} no longer in this one; their {still} still count"
+    return f"note    {counted(count, 'cell')} of other plans {are} not in this one; their {still} still count"
 
 
 def _all(size: int) -> str:

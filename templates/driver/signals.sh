@@ -11,7 +11,7 @@ on_signal() {
   if ((nth > 1)); then
     note harder # first: what ends from here on may have been stopped, whatever its manifest says
     stop_shards "$nth"
-    say "stop    SIG$1 again: cells stopped harder: ${#running[@]}"
+    say "stop    SIG$1 again: cells stopped harder: $((${#running[@]} + ${#adopted[@]}))"
   else
     signal=$1
     say "stop    SIG$1: launching stops; running cells asked to clean up: ${#running[@]}; once more is harder"

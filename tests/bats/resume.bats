@@ -148,7 +148,7 @@ ledger() {
   spec 'max_cost_usd: 1' 'cost_cap_usd: 0.30' 'matrix: {params: {x: [d, e]}}'
   run bash driver.sh
   [ "$status" -eq 3 ]
-  [[ $output == *'3 cells of earlier plans are no longer in this one; their $0.90 still count'* ]]
+  [[ $output == *'3 cells of other plans are not in this one; their $0.90 still count'* ]]
   [ "$(begun)" = "a1 b1 c1" ]
 }
 

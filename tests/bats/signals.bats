@@ -389,6 +389,7 @@ two() {
   kill -INT "$DRIVER"
   ended
   stopped 2
+  grep -q 'adopted cells asked to clean up: 2' err
 }
 
 @test "a signal to a driver whose shard's shell was killed reaches the runner" {
