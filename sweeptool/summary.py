@@ -94,6 +94,7 @@ def _json(found: Found, by: Sequence[str], groups: Groups) -> Iterator[str]:
             "lost": sums.lost,
             "cancelled": sums.cancelled,
             "running": sums.running,
+            "unknown_outcome": sums.unknown,
             "skipped": len(found.skipped),
         },
         "skipped": [{"path": path, "why": why} for path, why in found.skipped],
@@ -131,6 +132,8 @@ def footer(found: Found) -> Iterator[str]:
         yield f"running:          {sums.running}"
     if sums.cancelled:
         yield f"cancelled:        {sums.cancelled}"
+    if sums.unknown:
+        yield f"unknown_outcome:  {sums.unknown}"
     yield f"skipped:          {len(found.skipped)}"
 
 

@@ -122,6 +122,26 @@ def test_cap_that_only_some_cells_fit_is_warned_of():
     )
 
 
+@pytest.mark.parametrize(
+    ("on", "warnings"),
+    [
+        pytest.param("[exit, timeout]", [], id="its-own"),
+        pytest.param("[no]", [], id="a-family"),
+        pytest.param("['*']", [], id="any"),
+        pytest.param("[exti]", ["gives no reason 'exti', so nothing is tried again for it (did you mean 'exit'?)"], id="misspelt"),
+        pytest.param("[job]", ["gives no reason 'job', so nothing is tried again for it (it gives exit, timeout,"], id="another-runners"),
+    ],
+)  # fmt: skip
+def test_reason_for_a_retry_that_the_runner_never_gives_is_warned_of(on, warnings):
+    found = [str(warning) for warning in made(priced(f"retry: {{on: {on}}}\n")).warnings]
+    assert [said in line for said, line in zip(warnings, found, strict=True)] == [True] * len(warnings)
+
+
+def test_any_reason_may_come_from_a_program_of_ones_own():
+    text = "name: own\nrunner: {kind: command, argv: [./run]}\nretry: {on: [banana]}\nmatrix: {params: {x: [1]}}\n"
+    assert made(text).warnings == ()
+
+
 def test_cap_needs_a_bound_for_every_cell_under_policy_reserve():
     (line,) = refused(priced("max_cost_usd: 5\n", limits=""))
     assert line.startswith(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 from sweeptool.ledger.attempt import Attempt
@@ -18,7 +18,8 @@ def after(retry: Retry, state: State, attempt: Attempt, fields: Mapping[str, Any
     if _blameless(attempt, fields):
         launches = state.launches.get(attempt.cell, 0)
         return 0 if launches < max(retry.max_attempts, _LOSSES) else None
-    wanted = fields["transient"] if retry.on is None else named(fields["reason"], retry.on)
+    reason = fields["reason"]
+    wanted = fields["transient"] if retry.on is None else any(Retry.means(word, reason) for word in retry.on)
     tries = state.tries.get(attempt.cell, 0)
     if fields["state"] != FAILED or fields["halt"] or not wanted or tries >= retry.max_attempts:
         return None
@@ -31,8 +32,3 @@ def _blameless(attempt: Attempt, fields: Mapping[str, Any]) -> bool:
         return True
     stopped = attempt.interrupted or fields["exit_code"] is None
     return fields["state"] == INTERRUPTED and stopped
-
-
-def named(reason: str, words: Sequence[str]) -> bool:
-    """Say whether ``retry.on`` names ``reason``: itself, its family (``ssh`` for ``ssh_hang``) or all (``*``)."""
-    return any(word in ("*", reason) or reason.startswith(f"{word}_") for word in words)

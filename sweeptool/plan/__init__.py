@@ -33,6 +33,7 @@ def make(spec: Spec, project: Path) -> Plan:
     problems, warnings = bounds.budget(spec, shards)
     problems += bounds.sizes(spec, shards)
     raise_all(problems)
+    warnings += bounds.reasons(spec, runner.reasons)
     return Plan(spec, runner, shards, digests, (*spec.warnings, *warnings))
 
 

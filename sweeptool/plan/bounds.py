@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from sweeptool import money
 from sweeptool.errors import Problem, near
 from sweeptool.plan.model import Shard
-from sweeptool.spec.model import Spec
+from sweeptool.spec.model import Retry, Spec
 
 BOUND_EACH = "set cost_cap_usd, or a price and max_runtime; or budget_policy: spent"
 FIT_ONE = "raise the cap, or lower cost_cap_usd or max_runtime"
@@ -46,6 +46,19 @@ def budget(spec: Spec, shards: Sequence[Shard]) -> tuple[list[Problem], list[Pro
         ], []
     doubt = f"cells {_some(dear)} may each cost more than the cap and would stop the sweep"
     return [], [Problem(doubt)] if dear else []
+
+
+def reasons(spec: Spec, known: Sequence[str]) -> list[Problem]:
+    """Return what ``retry.on`` names in vain; ``known`` are the reasons that the runner gives, empty for any."""
+    said = (spec.retry and spec.retry.on) or ()
+    vain = [word for word in said if known and not any(Retry.means(word, reason) for reason in known)]
+    return [
+        Problem(
+            f"retry.on: the runner {spec.runner.kind} gives no reason '{word}', so nothing is tried again for it",
+            remedy=near(word, known) or f"it gives {', '.join(known)}",
+        )
+        for word in vain
+    ]
 
 
 def sizes(spec: Spec, shards: Sequence[Shard]) -> list[Problem]:

@@ -67,6 +67,7 @@ class Runner(Protocol):
     paid: bool  # money leaves the house: the ledger is synced to disk before each launch
     failure_streak: int  # consecutive failed attempts that stop the sweep; 0: off
     retry: Retry
+    reasons: Sequence[str] = ()  # all that its verdicts may give, empty where a manifest may have its own
     spaced: bool  # run dirs are named by the second: no two launches in one second
 
     def complete(self, spec: Spec, project: Path) -> Spec:  # noqa: ARG002 - for runners that need it

@@ -9,7 +9,7 @@ from decimal import Decimal
 from sweeptool.errors import Problem, SweepError, near
 from sweeptool.natural import natural
 from sweeptool.runs import Run
-from sweeptool.states import CANCELLED, FAILED, INTERRUPTED, LOST, RUNNING, SUCCEEDED
+from sweeptool.states import CANCELLED, FAILED, INTERRUPTED, LOST, RUNNING, SUCCEEDED, UNKNOWN
 
 Key = tuple[str | None, ...]
 
@@ -26,6 +26,7 @@ class Totals:
     lost: int
     cancelled: int
     running: int
+    unknown: int  # a manifest that does not say how it ended
     wall_seconds: Decimal
     unknown_wall: int
     cost: int
@@ -76,6 +77,7 @@ def of(runs: Iterable[Run]) -> Totals:
         lost=states.get(LOST, 0),
         cancelled=states.get(CANCELLED, 0),
         running=states.get(RUNNING, 0),
+        unknown=states.get(UNKNOWN, 0),
         wall_seconds=wall,
         unknown_wall=unknown_wall,
         cost=cost,

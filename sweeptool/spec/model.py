@@ -64,6 +64,11 @@ class Retry:
     on: tuple[str, ...] | None = None
     delay: int = 0
 
+    @staticmethod
+    def means(word: str, reason: str) -> bool:
+        """Say whether a word of ``on`` names ``reason``: itself, its family (``ssh`` for ``ssh_hang``) or all (``*``)."""
+        return word in ("*", reason) or reason.startswith(f"{word}_")
+
 
 @dataclass(frozen=True, slots=True)
 class Metrics:

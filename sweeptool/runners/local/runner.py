@@ -30,6 +30,7 @@ class Local(Runner):
     paid = False
     failure_streak = 0
     retry = Retry(max_attempts=1, on=())
+    reasons = ("exit", "timeout", "killed", "not_found", "manifest", "no_manifest", "no_run_dir")
     spaced = False
 
     def check(self, spec: Spec, project: Path) -> Sequence[Problem]:  # noqa: ARG002 - the Protocol's

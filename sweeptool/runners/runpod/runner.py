@@ -17,6 +17,7 @@ from sweeptool.runners.base import ATTEMPT_DIR, SWEEP_DIR, SWEEPTOOL, Evidence, 
 from sweeptool.runners.runpod import gpus, jobconfig, leftovers, lint, pods, refusals, translate, verdicts
 from sweeptool.runners.runpod import template as templates
 from sweeptool.runners.runpod.gpus import Table
+from sweeptool.runners.runpod.reasons import REASONS
 from sweeptool.runners.runpod.template import Bounds, Template
 from sweeptool.spec import braces
 from sweeptool.spec.model import Point, Retry, Settings, Spec
@@ -32,6 +33,7 @@ class Runpod(Runner):
     name = PROGRAM
     paid = True
     failure_streak = 5
+    reasons = REASONS
     retry = Retry(delay=30)  # seconds; what is out of stock now is not back at once
     spaced = True
 
