@@ -13,6 +13,7 @@ from pathlib import Path
 
 from sweeptool.errors import SweepError
 from sweeptool.runners.runpod import gpus, pods
+from sweeptool.text import counted
 
 _BASH = (4, 4)
 _FILES = 256  # open files that a driver of a few dozen shards is happy with
@@ -106,7 +107,7 @@ def _provider() -> Check:
         found = pods.listed()
     except OSError as error:
         return Check("provider", False, str(error), "the key, or the network")
-    return Check("provider", True, f"answers; {len(found)} pods in the account")
+    return Check("provider", True, f"answers; {counted(len(found), 'pod')} in the account")
 
 
 def _limits(project: Path) -> list[Check]:

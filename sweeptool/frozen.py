@@ -92,6 +92,8 @@ def read(path: Path) -> Frozen:
     try:
         return _parse(path.read_bytes(), str(path))
     except OSError as error:
+        if isinstance(error, FileNotFoundError):
+            raise SweepError(Problem("there is no plan: no driver ever ran this sweep", source=str(path))) from error
         raise SweepError(Problem(f"the plan cannot be read: {error.strerror}", source=str(path))) from error
 
 

@@ -29,7 +29,6 @@ _DAY, _MONTH = "Mon|Tue|Wed|Thu|Fri|Sat|Sun", "Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|S
 _MASKS = (
     (re.compile(rf"\b(?:{_DAY}) (?:{_MONTH}) (?=\d\d? \d{{4}} )"), "DATE "),  # as the provider writes today
     (re.compile(r"RUN_DIR=\S+|/\S*/artifacts/\S+|artifacts/(?:local|runpod)/\S+"), "PATH"),
-    (re.compile(r"-[a-z2-7]{10}\b"), "-ID"),
     (re.compile(r"\b[0-9a-f]{40}\b"), "SHA"),
     (re.compile(r"\b\d+(?:d(?:\d+h)?|h(?:\d+m)?|m(?:\d+s)?|s)\b"), "#UNIT"),  # an age: 45s, 1m2s
     (re.compile(r"\b(?:L4|A10)\b"), "GPU"),  # which of two equals won is chance

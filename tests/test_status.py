@@ -13,6 +13,7 @@ import pytest
 
 from sweeptool import money, status
 from sweeptool.ledger import hold, liveness
+from sweeptool.status import show
 from tests.sweepmaker import stamp, sweep
 
 TWO = """
@@ -165,10 +166,15 @@ def test_cell_whose_shard_outlived_its_driver_is_running(tmp_path):
     where = left_running(tmp_path)
     child = subprocess.Popen(["sleep", "60"], start_new_session=True)
     claimed(where, child.pid)
-    found = status.read(where)
+    found, alone = status.read(where), "no driver runs; what runs goes on to its end"
+    shown = show.table([found], cells=True)
+    held = hold.take(where, os.getpid())
+    driven = show.table([status.read(where)], cells=True)
+    held.release()
     child.kill()
     child.wait()
     assert (found.phase, phases(found)) == ("Running", ["Running", "Pending"])
+    assert (alone in shown, alone in driven) == (True, False)
 
 
 def test_cell_that_ended_while_no_driver_ran_is_not_running(tmp_path):

@@ -9,6 +9,7 @@ import click
 
 from sweeptool.cli import options
 from sweeptool.errors import FAILED
+from sweeptool.text import counted
 
 
 @click.command()
@@ -37,7 +38,7 @@ def recover(
     pods = [one for one in found.left if one.release]
     if release and pods:
         if not yes:
-            click.confirm(f"Delete {len(pods)} pods and their disks?", abort=True, err=True)
+            click.confirm(f"Delete {counted(len(pods), 'pod')}, disks included?", abort=True, err=True)
         if not recovery.release(where, pods, lambda line: click.echo(line, err=True)):
             context.exit(FAILED)
 

@@ -12,7 +12,11 @@ from sweeptool.spec.model import Metrics, Retry
 from sweeptool.spec.runner import RUNNER
 from sweeptool.spec.tree import Map, Node, Report
 
-_MAX_ATTEMPTS = Key("max_attempts", kinds.count(1, 100), "how often a cell may be tried, the first time included")
+_MAX_ATTEMPTS = Key(
+    "max_attempts",
+    kinds.count(1, 100),
+    "how often a cell may be tried, the first time included: by default 2, of the runner local 1",
+)
 _ON = Key(
     "on",
     kinds.items(kinds.LINE, "reasons"),

@@ -51,6 +51,7 @@ class Status:
     phase: str
     reason: str
     cells: tuple[CellStatus, ...]
+    watched: bool = False  # a driver runs it
 
     @property
     def named(self) -> str:
@@ -81,7 +82,7 @@ def read(sweep: SweepDir, *, ending: bool = False) -> Status:
     left = () if watched else unsettled(sweep, state)
     cells = tuple(_cell(job, state, left) for job in plan.jobs)
     phase, reason = _phase(cells, state, driven=watched, unsettled=bool(left))
-    return Status(sweep, plan, state, phase, reason, cells)
+    return Status(sweep, plan, state, phase, reason, cells, watched)
 
 
 def every(found: Iterable[SweepDir]) -> tuple[list[Status], list[Problem]]:

@@ -23,7 +23,8 @@ def table(found: Sequence[Status], *, cells: bool = False) -> str:
     text = "\n".join(tables.plain(_HEAD, rows))
     if not cells:
         return text
-    return "\n\n".join([text, *(_cells(status) for status in found), *filter(None, map(_bills, found))])
+    notes = (note for status in found for note in (_unwatched(status), _bills(status)) if note)
+    return "\n\n".join([text, *(_cells(status) for status in found), *notes])
 
 
 def line(status: Status) -> str:
@@ -104,6 +105,12 @@ def _why(cell: CellStatus) -> str:
 
 def _leaked(cell: CellStatus) -> str:
     return LEAKED if any(LEAKED in attempt.flags for attempt in cell.attempts) else ""
+
+
+def _unwatched(status: Status) -> str:
+    if status.phase != "Running" or status.watched:
+        return ""
+    return "note      no driver runs; what runs goes on to its end, and running the sweep again adopts it"
 
 
 def _bills(status: Status) -> str:
