@@ -67,13 +67,19 @@ def _record(sweep: SweepDir, event: dict[str, object]) -> None:
 
 def _interrupt(book: Book, running: Sequence[Attempt], say: Callable[[str], None]) -> int:
     """Ask the shards that a dead driver left behind to clean up; return how many still do when patience ends."""
+    asked = []
     for attempt in running:
         groups = _groups(book, attempt)
         if groups:
-            say(f"stop    cell {attempt.index} attempt {attempt.number}: asked to clean up")
-        for group in groups:
+            what = "cleans up already" if attempt.asked else "asked to clean up"
+            say(f"stop    cell {attempt.index} attempt {attempt.number}: {what}")
+        for group in () if attempt.asked else groups:
             with suppress(ProcessLookupError, PermissionError):
                 os.killpg(group, signal.SIGINT)
+                asked.append((attempt.cell, attempt.number))
+    if asked:
+        with book.writing():
+            book.record({"event": "asked", "attempts": asked})
     deadline = time.monotonic() + _PATIENCE
     left = list(running)
     while left and time.monotonic() < deadline:

@@ -294,6 +294,19 @@ def test_ctrl_c_lets_every_runner_clean_up_before_the_prompt_is_back(project, ta
     assert sorted(set(ran(here))) == VALUES
 
 
+def test_parallel_that_a_script_started_with_ampersand_hears_sigint(project):
+    require_program("parallel")
+    here = rendered(project())
+    for value in VALUES:
+        (here.path / f"slow-{value}").touch()
+    script = "bash sweep.parallel.sh & echo $! >pid.new; mv pid.new pid; wait $!"
+    running = subprocess.Popen(["bash", "-c", script], cwd=here.path, stderr=subprocess.DEVNULL)
+    until(lambda: len(ran(here)) == 2)
+    os.kill(int((here.path / "pid").read_text()), signal.SIGINT)
+    assert running.wait(30) == 130
+    assert (len(ran(here)), state(here)) == (2, ("Suspended", "Interrupted"))
+
+
 def test_term_lets_every_runner_clean_up(project, target):
     here = rendered(project())
     for value in VALUES:

@@ -11,6 +11,7 @@ from sweeptool.errors import FAILED, SweepError
 from sweeptool.frozen import Job
 from sweeptool.ledger import endings, launching, liveness, voice
 from sweeptool.ledger.admission import End, Interrupt, Wait, decide, refused
+from sweeptool.ledger.attempt import Attempt
 from sweeptool.ledger.desk import Desk
 from sweeptool.ledger.pending import Pending
 from sweeptool.states import RUNNING
@@ -41,6 +42,9 @@ def following(desk: Desk, *, slots: int) -> str:
         return failing(desk)
     endings.look_around(desk)
     with desk.book.writing():
+        if desk.asking:
+            desk.quietly({"event": "asked", "attempts": desk.asking})
+            desk.asking = []
         answer = _decided(desk, room=slots > 0)
         if not answer.startswith(_LAUNCH):
             return answer
@@ -85,7 +89,7 @@ def interrupted(desk: Desk, name: str, spoken: Callable[[], bool]) -> str:
         desk.fail(error)  # and yet what was adopted must hear of it
     answer = _stop(desk)
     if first and answer != _STOP:
-        desk.say(voice.asked(len(desk.adopted)))
+        desk.say(voice.asked(sum(key in desk.adopted for key in desk.asking)))
     return answer
 
 
@@ -163,15 +167,26 @@ def _too_soon(desk: Desk, now: float) -> bool:
 
 
 def _stop(desk: Desk) -> str:
-    """Return ``stop`` with the process groups of the adopted attempts on this host, as they are now."""
-    adopted = [desk.book.state.running[key] for key in desk.adopted if key in desk.book.state.running]
-    groups = {
-        group
-        for attempt in adopted
-        if not liveness.driven(desk.book.where(attempt))  # another shard's driver interrupts it: once is enough
-        for group in liveness.groups(desk.book.where(attempt), desk.book.marker(attempt))
-    }
+    """Return ``stop`` with the process groups of the adopted attempts on this host, as they are now.
+
+    What somebody asked already is left to its clean-up, unless the user asked again.
+    """
+    groups: set[int] = set()
+    desk.asking = []
+    for key, attempt in desk.book.state.running.items():
+        mine = key not in desk.adopted and desk.answers_for(attempt.cell)
+        found = [] if mine or (attempt.asked and not desk.harder) else _groups(desk, attempt)
+        groups.update(found)
+        if (mine or found) and not attempt.asked:
+            desk.asking.append(key)
     return " ".join([_STOP, *map(str, sorted(groups))])
+
+
+def _groups(desk: Desk, attempt: Attempt) -> list[int]:
+    where = desk.book.where(attempt)
+    if (attempt.cell, attempt.number) not in desk.adopted or liveness.driven(where):
+        return []  # another shard's driver interrupts it: once is enough
+    return liveness.groups(where, desk.book.marker(attempt))
 
 
 def _end(desk: Desk, decision: End) -> str:

@@ -32,6 +32,7 @@ class Attempt:
     admitted_at: str = ""
     settled_at: str | None = None
     interrupted: bool = False
+    asked: bool = False  # its SIGINT was sent: a second one would interrupt its clean-up
     unseen: bool = False  # it was over before any signal, with nobody there to see how it ended
     transient: bool = False
 

@@ -41,6 +41,7 @@ class Desk:
     signal: int = 0
     fatal: int = 0  # the exit code of an error that no cell caused
     harder: bool = False  # the driver has sent signals that it did not ask about
+    asking: list[tuple[str, int]] = field(default_factory=list)  # whom the driver stops before its next question
     told: bool = False  # the shards know of a cancellation
     last_launch: float = float("-inf")
     held_for: str = ""

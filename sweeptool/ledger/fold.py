@@ -144,6 +144,13 @@ def _stopping(state: State, event: Event, only: str | None = None) -> None:
             attempt.interrupted = attempt.interrupted or not attempt.unseen
 
 
+def _asked(state: State, event: Event) -> None:
+    for cell, number in event["attempts"]:
+        attempt = state.running.get((cell, number))
+        if attempt is not None:
+            attempt.asked = True
+
+
 def _resumed(state: State, _event: Event) -> None:
     state.request = None
 
@@ -167,6 +174,7 @@ HANDLERS: Mapping[str, Callable[[State, Event], None]] = {
     "interrupted": _interrupted,
     "suspended": _requested,
     "cancelled": _requested,
+    "asked": _asked,
     "resumed": _resumed,
     "stopped": _stopped,
     "closed": _closed,

@@ -14,6 +14,7 @@ import time
 from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
+from typing import NamedTuple
 
 from sweeptool import files, frozen
 from sweeptool.errors import INTERNAL, Problem, SweepError
@@ -32,10 +33,21 @@ _TICK = 0.25  # seconds between two looks for news
 _NUDGE = 1.0  # seconds between two wake-ups without news
 
 
-def main(words: Sequence[str]) -> int:
-    """Serve the driver that calls ``ledger DIRECTORY --driver FILE --pid N [--max-parallel N] [--max-cost-usd X]``.
+class Call(NamedTuple):
+    """What a driver says of itself. ``cells`` is the digest of those it holds, ``only`` the one that it runs."""
 
-    ``--only N`` is for one that runs a single cell. Returns like ``serve``.
+    driver: Path
+    pid: int
+    cells: str | None = None
+    max_parallel: int | None = None
+    cap: str | None = None
+    only: int | None = None
+
+
+def main(words: Sequence[str]) -> int:
+    """Serve the driver that calls ``ledger DIRECTORY --driver FILE --pid N``. Returns like ``serve``.
+
+    It may say ``--cells DIGEST``, ``--max-parallel N``, ``--max-cost-usd X``, and ``--only N`` where it runs one cell.
     """
     try:
         directory, *rest = words
@@ -44,18 +56,23 @@ def main(words: Sequence[str]) -> int:
         driver, pid = Path(said["--driver"]), int(said["--pid"])
     except (ValueError, KeyError) as error:
         raise SweepError(Problem("this is for drivers only", remedy="'sweeptool status' shows a sweep")) from error
-    cap, only = said.get("--max-cost-usd"), numbers.get("--only")
-    return serve(SweepDir(Path(directory)), driver, pid, max_parallel=numbers.get("--max-parallel"), cap=cap, only=only)
+    call = Call(
+        driver,
+        pid,
+        said.get("--cells"),
+        numbers.get("--max-parallel"),
+        said.get("--max-cost-usd"),
+        numbers.get("--only"),
+    )
+    return serve(SweepDir(Path(directory)), call)
 
 
-def serve(
-    sweep: SweepDir, driver: Path, pid: int, *, max_parallel: int | None, cap: str | None, only: int | None
-) -> int:
-    """Answer the driver ``pid`` until it closes stdin; return the exit code for a start that failed, else 0."""
+def serve(sweep: SweepDir, call: Call) -> int:
+    """Answer the driver until it closes stdin; return the exit code for a start that failed, else 0."""
     for name in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGTTOU):
         signal.signal(name, signal.SIG_IGN)  # the driver decides when it is over; its end closes our stdin
     try:
-        desk, held = _open(sweep, driver, pid, max_parallel=max_parallel, cap=cap, only=only)
+        desk, held = _open(sweep, call)
     except SweepError as error:
         say(_errors(error))
         _answer(f"fail {error.exit_code}")
@@ -63,7 +80,7 @@ def serve(
     state = desk.book.state
     pending = 0 if state.request else len(desk.pending)
     _answer(f"ready {state.sweep_id} {liveness.host()} {liveness.boot()} {pending}")
-    _converse(desk, held, pid)
+    _converse(desk, held, call.pid)
     if held is not None:
         held.release()
     return 0
@@ -79,27 +96,28 @@ def _errors(error: SweepError) -> str:
     return "\n".join(f"error: {problem}" for problem in error.problems)
 
 
-def _open(
-    sweep: SweepDir, driver: Path, pid: int, *, max_parallel: int | None, cap: str | None, only: int | None
-) -> tuple[Desk, Hold | None]:
+def _open(sweep: SweepDir, call: Call) -> tuple[Desk, Hold | None]:
+    driver, only = call.driver, call.only
     plan, lines = frozen.from_driver(driver)
+    if call.cells not in (None, frozen.cells_digest(plan.name, [job.id for job in plan.jobs])):
+        raise SweepError(Problem("it was rendered anew while it started", source=str(driver), remedy="run it again"))
     frozen.check_configs(plan, Path.cwd())
     try:
         sweep.path.mkdir(parents=True, exist_ok=True)
-        held = hold.take(sweep, pid) if only is None else None
+        held = hold.take(sweep, call.pid) if only is None else None
         if only is not None:
             hold.share(sweep)  # until this process ends
     except OSError as error:
         raise files.refused(error, sweep.path) from error
-    said = None if cap is None else amount(cap)
+    said = None if call.cap is None else amount(call.cap)
     install(sweep, driver, plan, lines)
     runner = RUNNERS[plan.sweep["runner"]]
     book = Book(sweep, Reader(sweep.ledger), sync=runner.paid)
     desk = Desk(
-        book, plan, runner, Path.cwd(), _rules(plan, max_parallel), _retry(plan), say, plan.sweep["launch_delay"]
+        book, plan, runner, Path.cwd(), _rules(plan, call.max_parallel), _retry(plan), say, plan.sweep["launch_delay"]
     )
     with book.writing() as state:
-        opened = {"event": "opened", "sweep_id": sweep.sweep_id.read_text().strip(), "pid": pid}
+        opened = {"event": "opened", "sweep_id": sweep.sweep_id.read_text().strip(), "pid": call.pid}
         opened |= {"host": liveness.host(), "cells": len(plan.jobs), "plan": plan.digest}
         opened |= {"max_cost_usd": plan.sweep["max_cost_usd"], "state": plan.sweep["state"]}
         replanned = plan.max_cost != state.plan_cap

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Callable, Mapping, Sequence
 
 from sweeptool import __version__, layout, money, shell
+from sweeptool.frozen import cells_digest
 from sweeptool.plan.freeze import freeze
 from sweeptool.plan.model import Plan, Shard
 from sweeptool.render import argvs, templates
@@ -78,9 +78,7 @@ def _driver(plan: Plan, remake: str) -> str:
 
 
 def _digest(plan: Plan) -> str:
-    """Return what tells one list of cells from another: a file that calls a driver by index holds it too."""
-    ids = "\n".join([plan.spec.name, *(shard.cell.id for shard in plan.shards)])
-    return hashlib.sha256(ids.encode()).hexdigest()[:12]
+    return cells_digest(plan.spec.name, [shard.cell.id for shard in plan.shards])
 
 
 def _remake(plan: Plan) -> Callable[[str], str]:

@@ -2,7 +2,7 @@
 # TO_LEDGER, FROM_LEDGER and NOWHERE (/dev/null, opened once), SWEEP_ID, HOST, BOOT (- where nothing tells boots
 # apart), START_WORD, and PENDING, the number of cells that still have to run.
 open_ledger() {
-  local -a options=(--driver "$driver" --pid "$$" "$@")
+  local -a options=(--driver "$driver" --cells "$cells_digest" --pid "$$" "$@")
   local from to
   set -m # a process group of its own: a Ctrl-C for this driver must not end it
   coproc ledger { exec "$SWEEPTOOL" ledger "$SWEEP_DIR" "${options[@]}"; }
@@ -27,7 +27,7 @@ note() {
 # ask WORD...: put a question to the ledger. Its answer: the verb in reply, the rest in word and rest.
 ask() {
   note "$@"
-  if read -r -u "$from_ledger" reply word rest; then return; fi
+  if read -r -u "$from_ledger" reply word rest; then return 0; fi # in a trap a bare return has the status from before it
   ((ledger_died)) || say "error: the ledger died; nothing more is launched, what runs is waited for. Run this again to go on."
   ledger_died=1 reply=end word=70 rest=''
 }

@@ -25,6 +25,7 @@ run_sweep() {
   trap 'on_signal INT' INT
   trap 'on_signal TERM' TERM
   trap 'on_signal HUP' HUP
+  trap give_up EXIT
   open_ledger "$@"
   if [[ -z $only ]] && ((pending > 0)); then around before; fi
   if [[ $part != begin ]]; then

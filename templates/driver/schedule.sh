@@ -42,8 +42,24 @@ reap() {
     disown "$pid" 2>&"$nowhere" || true
     report_signal # first, so that what a signal ended is no failure
     note ended "${running[$pid]}"
-    unset "running[$pid]"
+    unset "running[$pid]" "asked[$pid]" # the number may be given out again
   done
+}
+
+# give_up: bash left the schedule in the middle, as where it could start no process. What runs is waited for.
+give_up() {
+  code=$?
+  trap - EXIT
+  if ((${#running[@]} == 0)); then exit "$code"; fi
+  say "error: this driver cannot go on; nothing more is launched, what runs is waited for. Run this again to go on."
+  while reap && ((${#running[@]} > 0)); do
+    report_signal
+    ((hardness + cancelled == 0)) || stop_shards 1
+    doze
+  done
+  code=70
+  if [[ -n $signal ]]; then code=$((128 + $(kill -l "$signal"))); fi
+  exit "$code"
 }
 
 # schedule: at most MAX_PARALLEL shards at once, each launch admitted by the ledger. Sets the exit code.

@@ -76,6 +76,7 @@ shard() {
 become() {
   # scancel sends TERM to every process at once: a runner would end with its pod rented. The driver asks it by INT.
   [[ -z ${SLURM_JOB_ID:-} ]] || trap '' TERM
+  ((${#KEPT[@]} == 0)) || local -x "${KEPT[@]}"
   secrets
   export "${@:2:$1}"
   shift "$(($1 + 1))"

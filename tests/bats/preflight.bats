@@ -95,6 +95,50 @@ one='matrix: {params: {x: [a]}}'
   [ ! -e artifacts ]
 }
 
+@test "variables that are called like the driver's own reach the jobs as they came" {
+  # shellcheck disable=SC2016 # for the stub
+  stub 'begin; printenv SERVICE_HOST host code running driver argv >>seen; echo "$-" >>seen; succeed'
+  spec "$one" 'env: {SERVICE_HOST: {from: host}}'
+  run env SHELLOPTS=noclobber host=db code=7 running='a b' driver=postgres argv=x bash driver.sh
+  [ "$status" -eq 0 ]
+  [ "$(head -6 seen | paste -sd ,)" = "db,db,7,a b,postgres,x" ]
+  [[ $(tail -1 seen) != *[eu]* ]] # our own strictness is not for the jobs
+  rm -rf artifacts
+  run bash driver.sh
+  [ "$status" -eq 2 ]
+  [[ $output == *"the environment variable host is not set"* ]]
+}
+
+@test "signals that whoever starts it holds back are let through again" {
+  stub 'begin; [[ -e once ]] || { touch once; fail; }; gate go; succeed'
+  spec 'retry: {max_attempts: 2, on: ["*"], delay: 1s}' "$one"
+  for name in HUP INT TERM; do
+    rm -rf artifacts once go
+    : >"$RECORD"
+    python3 -c 'import os, signal, sys
+signal.pthread_sigmask(signal.SIG_BLOCK, [signal.Signals["SIG" + sys.argv[1]]])
+os.execvp("bash", ["bash", "driver.sh"])' "$name" >out 2>err </dev/null 3>&- 4>&- &
+    DRIVER=$!
+    soon noted begin 2
+    kill -s "$name" "$DRIVER"
+    ended
+    [ "$code" -eq $((128 + $(kill -l "$name"))) ]
+    [ "$(wrote INT | wc -w)" -eq 1 ]
+  done
+}
+
+@test "rendered anew while it starts: exit 2, nothing starts" {
+  spec 'matrix: {params: {x: [a, b]}}'
+  cp driver.sh two.sh
+  spec "$one"
+  # shellcheck disable=SC2016 # for the driver
+  sed -i "s|^open_ledger() {|&\n  cp two.sh driver.sh|" driver.sh
+  run bash driver.sh
+  [ "$status" -eq 2 ]
+  [[ $output == *"it was rendered anew while it started (run it again)"* ]]
+  [ ! -s "$RECORD" ]
+}
+
 @test "sourced it runs nothing, so that its functions can be looked at" {
   spec "$one"
   run bash -c 'source ./driver.sh && declare -F shard schedule'

@@ -392,6 +392,79 @@ two() {
   grep -q 'adopted cells asked to clean up: 2' err
 }
 
+# slow_to_stop: two runners that take their time to clean up, and fail to where they are interrupted in it.
+slow_to_stop() {
+  # shellcheck disable=SC2016 # for the stub
+  stub 'cleaning() { trap "note TWICE" INT; note INT; gate go; finish 130 false; }; trap cleaning INT
+begin; gate never; succeed'
+  spec 'max_parallel: 2' "$four"
+  drive
+  soon noted begin 2
+}
+
+@test "cancelled twice, its driver killed: a runner that cleans up is not interrupted again" {
+  slow_to_stop
+  kill -KILL "$DRIVER"
+  sweeptool cancel s 2>first 3>&- 4>&- &
+  soon noted INT 2
+  soon grep -q '"asked"' "$LEDGER"
+  sweeptool cancel s 2>second 3>&- 4>&- &
+  soon grep -q 'cell 1 attempt 1: cleans up already' second
+  touch go
+  wait
+  [ "$(wrote INT | wc -w) $(wrote TWICE | wc -w)" = "2 0" ]
+}
+
+@test "stopped, killed, and stopped again in its next driver: a runner that cleans up is not interrupted again" {
+  slow_to_stop
+  kill -TERM "$DRIVER"
+  soon noted INT 2
+  soon grep -q '"asked"' "$LEDGER"
+  kill -KILL "$DRIVER"
+  drive
+  soon grep -q 'cell 1 attempt 1 still runs' err
+  kill -TERM "$DRIVER"
+  soon grep -q 'stop    SIGTERM' err
+  sleep 1
+  touch go
+  ended
+  [ "$code" -eq 143 ]
+  [ "$(wrote INT | wc -w) $(wrote TWICE | wc -w)" = "2 0" ]
+  ! grep -q 'adopted cells asked' err
+}
+
+# breaking: a driver whose bash gives up at the third launch, as where it can start no process.
+breaking() {
+  stub 'begin; gate go; succeed'
+  spec 'max_parallel: 4' "$four"
+  cp driver.sh whole.sh
+  # shellcheck disable=SC2016 # for the driver
+  sed -i 's/^  compose "$1" "$2"$/&\n  [[ $1 != 2 ]] || : "$no_such_thing"/' driver.sh
+  drive
+  soon noted begin 2
+  soon grep -q 'this driver cannot go on' err
+}
+
+@test "a driver that can start no process waits for what runs: exit 70, and the next goes on" {
+  breaking
+  touch go
+  ended
+  [ "$code" -eq 70 ]
+  [ "$(outcomes 0) $(outcomes 1)" = "succeeded succeeded" ]
+  run bash whole.sh
+  [ "$status" -eq 0 ]
+  [ "$(wrote end)" = "a b c d" ] || [ "$(wrote end | wc -w)" -eq 4 ]
+}
+
+@test "a driver that can start no process still stops what runs" {
+  breaking
+  kill -TERM "$DRIVER"
+  ended
+  [ "$code" -eq 143 ]
+  [ "$(wrote INT | wc -w)" -eq 2 ]
+  [ "$(outcomes 0) $(outcomes 1)" = "interrupted interrupted" ]
+}
+
 @test "a signal to a driver whose shard's shell was killed reaches the runner" {
   two
   drive

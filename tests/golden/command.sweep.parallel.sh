@@ -21,8 +21,18 @@ stop() {
   kill -s INT "$JOBS" 2>/dev/null || true # it may have ended
 }
 
+# A shell that starts this with '&' makes it ignore Ctrl-C: start again with the default.
+default_signals() {
+  local again=${SWEEP_SIGNALS_RESET:-}
+  unset SWEEP_SIGNALS_RESET
+  [[ $(trap -p INT) == "trap -- '' "* && -z $again ]] || return 0
+  env --default-signal=INT true 2>/dev/null || return 0
+  SWEEP_SIGNALS_RESET=1 exec env --default-signal=INT,QUIT "$BASH" "$0" "$@"
+}
+
 main() {
   local status=0 name
+  default_signals "$@"
   bash "$DRIVER" --cells "$CELLS" begin
   parallel --quote --jobs 4 --line-buffer --termseq INT,300000,KILL,25 "$@" \
     bash "$DRIVER" --cells "$CELLS" shard < <(seq 0 3) &

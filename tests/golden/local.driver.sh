@@ -35,9 +35,16 @@ if [ -z "${BASH_SOURCE[0]:-}" ]; then
   exit 2
 fi
 # Functions that somebody exported would be called instead; set and unset among them, so this comes first.
-builtin unset -f cd command disown echo env eval exec exit export kill local mapfile mkdir printf read return rm set \
+builtin unset -f cd command compgen disown echo env eval exec exit export kill local mapfile mkdir printf read return rm set \
   shift sleep trap true type unset wait
 set -euo pipefail
+export -n SHELLOPTS # what we set is not for the shells that your jobs start
+
+# What you export in lower case, as our own variables are written: your jobs get it as it came.
+KEPT=()
+for REPLY in $(compgen -e); do
+  [[ $REPLY != [[:lower:]]* ]] || KEPT+=("$REPLY=${!REPLY}")
+done
 
 # cut_short: what happens at the end of a file that is not whole.
 cut_short() {
@@ -153,6 +160,19 @@ stand_in() {
   true >&2 || exec 2>/dev/null
 }
 
+# given NAME: whether it is set, and not empty, in the environment that we were started in.
+given() {
+  local pair
+  if [[ $1 != [[:lower:]]* ]]; then
+    [[ -n ${!1:-} ]]
+    return
+  fi
+  for pair in "${KEPT[@]}"; do
+    if [[ $pair == "$1="?* ]]; then return 0; fi
+  done
+  return 1
+}
+
 # preflight: name everything that is missing, at once, before anything is started.
 preflight() {
   local program file variable thing
@@ -168,7 +188,7 @@ preflight() {
     [[ -e $file ]] || missing+=("$file is not in $PWD (run this in the project directory, or use --project-dir)")
   done
   for variable in "${variables[@]}"; do
-    [[ -n ${!variable:-} ]] || missing+=("the environment variable $variable is not set")
+    given "$variable" || missing+=("the environment variable $variable is not set")
   done
   if ((${#missing[@]} > 0)); then
     for thing in "${missing[@]}"; do say "error: $thing"; done
@@ -178,20 +198,32 @@ preflight() {
   export SWEEP_DIR
 }
 
+# blocked: whether whoever started us holds HUP, INT or TERM back, from us and from every runner.
+blocked() {
+  local key mask
+  [[ -r /proc/$$/status ]] || return 1
+  while read -r key mask; do
+    [[ $key != SigBlk: ]] || break
+  done <"/proc/$$/status"
+  ((16#${mask:-0} & 0x4003))
+}
+
 # default_signals ARG...: a shell that starts a job with '&' makes it ignore Ctrl-C for ever, and every
 # runner under it; then nothing could make a runner release its pod. Start again with the default.
 default_signals() {
   local again=${SWEEP_SIGNALS_RESET:-}
   unset SWEEP_SIGNALS_RESET
-  [[ $(trap -p INT) == "trap -- '' "* && -z $again ]] || return 0
+  [[ -z $again ]] || return 0
+  [[ $(trap -p INT) == "trap -- '' "* ]] || blocked || return 0
   export SWEEP_SIGNALS_RESET=1
-  if env --default-signal=INT true 2>/dev/null; then
+  if ! blocked && env --default-signal=INT true 2>/dev/null; then
     exec env --default-signal=INT,QUIT "$BASH" "$driver" "$@"
   fi
   type -P python3 >/dev/null || die 2 "SIGINT is ignored here, so no pod could be released: start this in the foreground"
   exec python3 -c 'import os, signal, sys
 signal.signal(signal.SIGINT, signal.SIG_DFL)
 signal.signal(signal.SIGQUIT, signal.SIG_DFL)
+signal.pthread_sigmask(signal.SIG_UNBLOCK, (signal.SIGHUP, signal.SIGINT, signal.SIGTERM))
 os.execvp(sys.argv[1], sys.argv[1:])' "$BASH" "$driver" "$@"
 }
 
@@ -199,7 +231,7 @@ os.execvp(sys.argv[1], sys.argv[1:])' "$BASH" "$driver" "$@"
 # TO_LEDGER, FROM_LEDGER and NOWHERE (/dev/null, opened once), SWEEP_ID, HOST, BOOT (- where nothing tells boots
 # apart), START_WORD, and PENDING, the number of cells that still have to run.
 open_ledger() {
-  local -a options=(--driver "$driver" --pid "$$" "$@")
+  local -a options=(--driver "$driver" --cells "$cells_digest" --pid "$$" "$@")
   local from to
   set -m # a process group of its own: a Ctrl-C for this driver must not end it
   coproc ledger { exec "$SWEEPTOOL" ledger "$SWEEP_DIR" "${options[@]}"; }
@@ -224,7 +256,7 @@ note() {
 # ask WORD...: put a question to the ledger. Its answer: the verb in reply, the rest in word and rest.
 ask() {
   note "$@"
-  if read -r -u "$from_ledger" reply word rest; then return; fi
+  if read -r -u "$from_ledger" reply word rest; then return 0; fi # in a trap a bare return has the status from before it
   ((ledger_died)) || say "error: the ledger died; nothing more is launched, what runs is waited for. Run this again to go on."
   ledger_died=1 reply=end word=70 rest=''
 }
@@ -307,6 +339,7 @@ shard() {
 become() {
   # scancel sends TERM to every process at once: a runner would end with its pod rented. The driver asks it by INT.
   [[ -z ${SLURM_JOB_ID:-} ]] || trap '' TERM
+  ((${#KEPT[@]} == 0)) || local -x "${KEPT[@]}"
   secrets
   export "${@:2:$1}"
   shift "$(($1 + 1))"
@@ -421,8 +454,24 @@ reap() {
     disown "$pid" 2>&"$nowhere" || true
     report_signal # first, so that what a signal ended is no failure
     note ended "${running[$pid]}"
-    unset "running[$pid]"
+    unset "running[$pid]" "asked[$pid]" # the number may be given out again
   done
+}
+
+# give_up: bash left the schedule in the middle, as where it could start no process. What runs is waited for.
+give_up() {
+  code=$?
+  trap - EXIT
+  if ((${#running[@]} == 0)); then exit "$code"; fi
+  say "error: this driver cannot go on; nothing more is launched, what runs is waited for. Run this again to go on."
+  while reap && ((${#running[@]} > 0)); do
+    report_signal
+    ((hardness + cancelled == 0)) || stop_shards 1
+    doze
+  done
+  code=70
+  if [[ -n $signal ]]; then code=$((128 + $(kill -l "$signal"))); fi
+  exit "$code"
 }
 
 # schedule: at most MAX_PARALLEL shards at once, each launch admitted by the ledger. Sets the exit code.
@@ -485,6 +534,7 @@ run_sweep() {
   trap 'on_signal INT' INT
   trap 'on_signal TERM' TERM
   trap 'on_signal HUP' HUP
+  trap give_up EXIT
   open_ledger "$@"
   if [[ -z $only ]] && ((pending > 0)); then around before; fi
   if [[ $part != begin ]]; then
