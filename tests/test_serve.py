@@ -36,7 +36,7 @@ def desk(project: Callable[..., object], monkeypatch: pytest.MonkeyPatch) -> Cal
         assert made.tool("render", "sweep.yaml", "-o", "driver.sh").returncode == 0
         monkeypatch.chdir(made.path)
         sweep = SweepDir(made.path / "artifacts" / "sweeps" / "s")
-        found, _ = serve._open(sweep, made.path / "driver.sh", os.getpid(), max_parallel=0, cap=None, only=None)
+        found, _ = serve._open(sweep, serve.Call(made.path / "driver.sh", os.getpid(), max_parallel=0))
         return found
 
     return opened
