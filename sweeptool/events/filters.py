@@ -22,7 +22,8 @@ MISSING = object()
 class Filter:
     """One condition on the field ``key``, dotted where it stands inside an object; a field that is missing fails it.
 
-    A JSON number is compared as a number, a boolean, null and containers by their JSON text, text as text.
+    A JSON number is compared as a number, a boolean, null and containers by their JSON text, text as text. Below or
+    above a number is no text but a number's, before or after a time none but a time's.
     """
 
     key: str
@@ -71,7 +72,7 @@ class Filter:
             return compare(own, self.number)
         if self.stamp is not None and (moment := stamps.parse(value)) is not None:
             return compare(moment, self.stamp)
-        return compare(value, self.value)
+        return self.number is None and self.stamp is None and compare(value, self.value)
 
 
 def parse(text: str) -> Filter:
