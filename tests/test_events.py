@@ -152,6 +152,14 @@ def test_counts_come_most_frequent_first_and_a_missing_key_is_a_row(tmp_path):
     assert found == [(("L4",), 2), ((None,), 1)]
 
 
+def test_fractions_inside_a_value_stay_numbers_for_people(tmp_path):
+    write(tmp_path, a=[at(1, d={"k": 1.5, "l": [0.5, 1]})])
+    notes = events.Notes()
+    found = list(events.search(events.streams(Source(root=str(tmp_path)), notes), events.Query(), notes))
+    assert events.count(found, ["d"]) == [(('{"k":1.5,"l":[0.5,1]}',), 1)]
+    assert json.loads(show.as_line(found[0]).partition(" d=")[2]) == '{"k":1.5,"l":[0.5,1]}'
+
+
 def test_bad_words_of_a_query_are_reported_together():
     with pytest.raises(SweepError) as caught:
         events.wanted(["event", "x~("], "soon", "1y", 0)

@@ -7,6 +7,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from decimal import Decimal
+from math import isfinite
 from typing import Any
 
 from sweeptool import stamps
@@ -116,7 +117,13 @@ def text(value: object) -> str:
         return value
     if isinstance(value, Decimal):
         return str(value)
-    return json.dumps(value, ensure_ascii=False, separators=(",", ":"), default=str)
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":"), default=fraction)
+
+
+def fraction(value: Decimal) -> float | str:
+    """Return a fraction as JSON writes it: a number, or text where it is beyond what other programs read as one."""
+    plain = float(value)
+    return plain if isfinite(plain) else str(value)
 
 
 def _numeric(value: object) -> bool:

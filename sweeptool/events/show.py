@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from decimal import Decimal
 from typing import Any
 
-from sweeptool.events.filters import text
+from sweeptool.events.filters import fraction, text
 from sweeptool.events.scan import Event
 from sweeptool.tables import plain
 from sweeptool.text import printable
@@ -22,7 +21,7 @@ def as_json(event: Event) -> str:
     body = event.raw.decode(errors="replace")
     if body and event.own and body.isascii() and body.isprintable() and not _constants(event.raw):
         return f"{body[:-1]}, {json.dumps(added)[1:]}" if added else body
-    return json.dumps({**event.own, **added}, default=_number)
+    return json.dumps({**event.own, **added}, default=fraction)
 
 
 def as_line(event: Event) -> str:
@@ -61,10 +60,3 @@ def _word(value: object) -> str:
 
 def _constants(raw: bytes) -> bool:
     return b"NaN" in raw or b"Infinity" in raw
-
-
-def _number(value: object) -> object:
-    if isinstance(value, Decimal):
-        number = float(value)
-        return number if abs(number) != float("inf") else str(value)
-    return str(value)
