@@ -39,6 +39,8 @@ def passes(text: str, fields: str) -> bool:
         ("note=", '{"note": ""}'),
         ("note=a=b", '{"note": "a=b"}'),
         ("note=a b", '{"note": "a b"}'),
+        ("n==5", '{"n": 5}'),
+        ("note == b", '{"note": "b"}'),
         ("n != 2", '{"n": 3}'),
         ("event!=x", '{"event": "y"}'),
         ("path~^/data/.*\\.pt$", '{"path": "/data/a.pt"}'),

@@ -14,7 +14,7 @@ from sweeptool import stamps
 from sweeptool.errors import Problem, SweepError
 from sweeptool.natural import ORDER, number
 
-_PARTS = re.compile(r"([^=!<>~]*[^=!<>~\s])(\s*)(!=|<=|>=|=|<|>|~)(.*)", re.DOTALL)
+_PARTS = re.compile(r"([^=!<>~]*[^=!<>~\s])(\s*)(!=|<=|>=|==?|<|>|~)(.*)", re.DOTALL)
 _WORDS = ("true", "false", "null")
 MISSING = object()
 
@@ -93,7 +93,7 @@ def parse(text: str) -> Filter:
             pattern = re.compile(value)
         except re.error as error:
             raise SweepError(Problem(f"'{value}' is no regular expression: {error}", path="--filter")) from error
-    return Filter(key, op, value, number(value), stamps.parse(value), pattern)
+    return Filter(key, "=" if op == "==" else op, value, number(value), stamps.parse(value), pattern)
 
 
 def lookup(fields: Mapping[str, Any], key: str) -> Any:
