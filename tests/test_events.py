@@ -143,6 +143,12 @@ def test_a_prefilter_never_hides_what_is_written_with_escapes(tmp_path):
     assert len(query(tmp_path, "event=pod_killed")) == 3
 
 
+def test_a_prefilter_never_hides_what_is_shown_other_than_it_is_written(tmp_path):
+    write(tmp_path, a=b'{"event": "e", "x": NaN, "note": "caf\xe9"}\n{"event": "e", "x": 1}\n')
+    assert len(query(tmp_path, "x=null")) == 1
+    assert len(query(tmp_path, "note=caf\ufffd")) == 1
+
+
 def test_counts_come_most_frequent_first_and_a_missing_key_is_a_row(tmp_path):
     write(tmp_path, a=[at(1, "x", gpu="L4"), at(2, "x", gpu="L4"), at(3, "y")])
     notes = events.Notes()

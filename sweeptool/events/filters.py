@@ -15,7 +15,7 @@ from sweeptool.errors import Problem, SweepError
 from sweeptool.natural import ORDER, number
 
 _PARTS = re.compile(r"([^=!<>~]*[^=!<>~\s])(\s*)(!=|<=|>=|==?|<|>|~)(.*)", re.DOTALL)
-_WORDS = ("true", "false", "null")
+_WORDS = ("true", "false")
 MISSING = object()
 
 
@@ -39,6 +39,8 @@ class Filter:
         """Bytes that stand in every line this filter lets through, unless the line holds a backslash."""
         if self.op != "=" or self.number is not None or self.value[:1] in ("{", "["):
             return None
+        if self.value == "null" or "\ufffd" in self.value:
+            return None  # NaN is read as null, bytes that are no UTF-8 as U+FFFD
         text = json.dumps(self.value, ensure_ascii=False)
         if "\\" in text:
             return None  # only a line with a backslash can hold it, and those are always looked at
