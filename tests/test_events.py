@@ -158,6 +158,25 @@ def test_counts_come_most_frequent_first_and_a_missing_key_is_a_row(tmp_path):
     assert found == [(("L4",), 2), ((None,), 1)]
 
 
+@pytest.mark.parametrize(
+    ("fields", "line"),
+    [
+        ({"ts_utc": "2026-03-01T12:00Z", "ts": 5}, "[2026-03-01T12:00Z] a e ts=5"),
+        ({"ts": 1_772_366_400}, "[1772366400] a e"),
+        ({"timestamp": "2026-03-01"}, "[2026-03-01] a e"),
+        ({"time": "2026-03-01", "n": 1}, "[2026-03-01] a e n=1"),
+        ({"ts_utc": "soon", "ts": "2026-03-01"}, "[2026-03-01] a e ts_utc=soon"),
+        ({"ts_utc": "soon"}, "[soon] a e"),
+        ({"time": "soon"}, "[-] a e time=soon"),
+    ],
+)
+def test_a_timeline_shows_the_time_that_an_event_is_ordered_by(tmp_path, fields, line):
+    write(tmp_path, a=[{"event": "e", **fields}])
+    notes = events.Notes()
+    streams = events.streams(Source(root=str(tmp_path)), notes)
+    assert list(events.query(streams, events.Query(), notes, show.as_line)) == [line]
+
+
 def test_fractions_inside_a_value_stay_numbers_for_people(tmp_path):
     write(tmp_path, a=[at(1, d={"k": 1.5, "l": [0.5, 1]})])
     notes = events.Notes()

@@ -15,7 +15,7 @@ from sweeptool.lines import blocks, reason, small
 
 _BOM = b"\xef\xbb\xbf"
 _PADDING = b"\0 \t\r"  # a crash can leave a file's tail full of NULs
-_STAMPS = ("ts_utc", "ts", "timestamp", "time")
+STAMPS = ("ts_utc", "ts", "timestamp", "time")
 _DIGITS = 4300  # of a whole number, more than which Python refuses to read
 _LONG = re.compile(rb"\d{%d}" % _DIGITS)
 _SCAN = json.JSONDecoder(parse_float=Decimal, parse_constant=lambda _: None)
@@ -170,7 +170,7 @@ class Reader:
         if fields is not None:
             if len(line) > _DIGITS and _LONG.search(line):
                 line = b""
-            stamp = next((moment for key in _STAMPS if (moment := stamps.parse(fields.get(key))) is not None), None)
+            stamp = next((moment for key in STAMPS if (moment := stamps.parse(fields.get(key))) is not None), None)
             if stamp is not None:
                 self.stamp = stamp
             yield Event(self.stamp, stamp is not None, line, fields, self.stream)

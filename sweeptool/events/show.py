@@ -6,12 +6,13 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from sweeptool import stamps
 from sweeptool.events.filters import fraction, text
-from sweeptool.events.scan import Event
+from sweeptool.events.scan import STAMPS, Event
 from sweeptool.tables import plain
 from sweeptool.text import printable
 
-_HIDDEN = ("ts_utc", "event", "run_dir", "cell", "index", "attempt")
+_HIDDEN = ("event", "run_dir", "cell", "index", "attempt")
 _LONGEST = 200  # characters of one value on a timeline
 
 
@@ -27,9 +28,10 @@ def as_json(event: Event) -> str:
 def as_line(event: Event) -> str:
     """Return the event as a line of a timeline: when, where, what, and its fields."""
     fields = {**event.own, **event.added}
-    words = [f"[{printable(text(fields.get('ts_utc', '-')))}]", printable(_place(fields))]
+    clock = next((key for key in STAMPS if stamps.parse(event.own.get(key)) is not None), STAMPS[0])
+    words = [f"[{printable(text(fields.get(clock, '-')))}]", printable(_place(fields))]
     words.append(printable(text(fields.get("event", "-"))))
-    words += [f"{printable(key)}={_word(value)}" for key, value in fields.items() if key not in _HIDDEN]
+    words += [f"{printable(key)}={_word(value)}" for key, value in fields.items() if key not in (clock, *_HIDDEN)]
     return " ".join(words)
 
 
