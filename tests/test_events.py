@@ -308,6 +308,12 @@ def test_counting_on_the_command_line_is_a_table_or_json(project, tmp_path):
     ]
 
 
+def test_a_field_that_is_called_count_is_counted_too(project, tmp_path):
+    write(tmp_path, a=[at(1, count="7"), at(2, count="7"), at(3)])
+    done = project().tool("events-query", "--root", tmp_path, "--count-by", "count", "--json")
+    assert json.loads(done.stdout) == [{"field.count": "7", "count": 2}, {"field.count": None, "count": 1}]
+
+
 def test_no_events_are_no_lines_and_no_error(project, tmp_path):
     write(tmp_path, a=[])
     for words in ([], ["--json"]):

@@ -38,9 +38,13 @@ def as_line(event: Event) -> str:
 def counted(
     counts: Sequence[tuple[tuple[str | None, ...], int]], keys: Sequence[str], *, as_json: bool
 ) -> Iterator[str]:
-    """Yield the lines of a table of counts, or of a JSON list; a missing or empty value is ``-``; missing is null in JSON."""
+    """Yield the lines of a table of counts, or of a JSON list; a missing or empty value is ``-``; missing is null in JSON.
+
+    There a key that is called ``count`` itself is ``field.count``.
+    """
     if as_json:
-        yield json.dumps([{**dict(zip(keys, values, strict=True)), "count": number} for values, number in counts])
+        names = ["field.count" if key == "count" else key for key in keys]
+        yield json.dumps([{**dict(zip(names, values, strict=True)), "count": number} for values, number in counts])
         return
     rows = [(*(value or "-" for value in values), str(number)) for values, number in counts]
     yield from plain((*(key.upper() for key in keys), "COUNT"), rows, ("COUNT",))
