@@ -68,6 +68,12 @@ def test_what_is_printed_as_json_is_json(odd):
         assert "event" in json.loads(line, parse_constant=refuse)
 
 
+def test_a_number_of_too_many_digits_changes_no_other(tmp_path):
+    write(tmp_path, a=b'{"event": "e", "n": 3, "l": [-4], "wide": ' + b"9" * 5000 + b"}\n")
+    assert [str(json.loads(line)["n"]) for line in query(tmp_path, "n=3")] == ["3"]
+    assert [str(json.loads(line)["l"]) for line in query(tmp_path)] == ["[-4]"]
+
+
 def test_lines_that_are_no_events_are_named_with_their_number(odd):
     notes = events.Notes()
     found = events.search(events.streams(Source(root=str(odd)), notes), events.Query(), notes)

@@ -19,7 +19,6 @@ STAMPS = ("ts_utc", "ts", "timestamp", "time")
 _DIGITS = 4300  # of a whole number, more than which Python refuses to read
 _LONG = re.compile(rb"\d{%d}" % _DIGITS)
 _SCAN = json.JSONDecoder(parse_float=Decimal, parse_constant=lambda _: None)
-_WIDE = json.JSONDecoder(parse_float=Decimal, parse_int=Decimal, parse_constant=lambda _: None)
 
 
 class Stream(NamedTuple):
@@ -206,5 +205,13 @@ def _decoded(text: str) -> Any:
         return _SCAN.decode(text)
     except json.JSONDecodeError:
         raise
-    except ValueError:  # a whole number of more digits than Python reads as one
-        return _WIDE.decode(text)
+    except ValueError:
+        wide = json.JSONDecoder(parse_float=Decimal, parse_int=_whole, parse_constant=lambda _: None)
+        return wide.decode(text)
+
+
+def _whole(digits: str) -> int | Decimal:
+    try:
+        return int(digits)
+    except ValueError:  # more digits than Python reads as a whole number
+        return Decimal(digits)
