@@ -12,6 +12,7 @@ _UNITS["w"] = 7 * _UNITS["d"]
 _PART = re.compile(r"(\d+(?:\.\d+)?)(ms|[smhdw])")
 _DURATION = re.compile(rf"(?:{_PART.pattern})+")
 _CLOCK = re.compile(r"(\d+):([0-5]\d)(?::([0-5]\d))?")
+_COUNT = re.compile(r"(\d{10}|\d{13})(\.\d+)?", re.ASCII)  # of seconds or milliseconds, from 2001 on
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _MILLISECONDS = 10**11  # as seconds that would be the year 5138, so such a number counts milliseconds
 _LATEST = 253_402_300_800 * SECOND  # the end of the year 9999
@@ -20,9 +21,12 @@ _LATEST = 253_402_300_800 * SECOND  # the end of the year 9999
 def parse(value: object) -> int | None:
     """Return a timestamp in microseconds since 1970, UTC, or None where it is none.
 
-    ISO 8601 text with ``Z``, an offset or no zone (which means UTC); or a number of seconds or milliseconds.
+    ISO 8601 text with ``Z``, an offset or no zone (which means UTC); or a number of seconds or milliseconds, as text
+    only with the digits that one has today.
     """
     if isinstance(value, str):
+        if value[:8].isdecimal() and value[8:9] not in ("", "T", "t", " "):  # fromisoformat takes any digit for the T
+            return parse(Decimal(value)) if _COUNT.fullmatch(value) else None
         try:
             stamp = datetime.fromisoformat(value)
         except ValueError:

@@ -120,6 +120,7 @@ def test_every_form_of_a_time_is_compared_as_the_moment_it_is(tmp_path):
     assert len(query(tmp_path, since="2026-03-01T12:00:01Z")) == 3
     assert len(query(tmp_path, until="2026-03-01T12:00:01Z")) == 2
     assert len(query(tmp_path, since="2026-03-01T12:00:01Z", until="2026-03-01T12:00:02+00:00")) == 2
+    assert len(query(tmp_path, since="1772366401", until="1772366402000")) == 2
 
 
 def test_since_takes_a_duration_before_now(tmp_path):
