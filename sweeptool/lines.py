@@ -8,7 +8,7 @@ from collections.abc import Iterator
 
 SMALL = 1 << 16  # bytes
 BLOCK = 1 << 20  # bytes read at once
-LONGEST = 1 << 24  # bytes; a longer line is cut into several, none of which will parse
+LONGEST = 1 << 24  # bytes; a longer line is cut into several blocks
 _PLAIN_FILE = os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC  # a named pipe must not block the reader
 
 
@@ -44,7 +44,8 @@ def small(path: str) -> bytes | None:
 def blocks(path: str) -> Iterator[bytes]:
     """Yield the file in blocks of whole lines; only the last may end without a newline. Raises OSError.
 
-    Only a newline ends a line: U+2028 and its kin stand inside JSON strings.
+    Only a newline ends a line: U+2028 and its kin stand inside JSON strings. A line longer than ``LONGEST`` is cut:
+    blocks without a newline, each of them that long, and its end at the head of the block after them.
     """
     whole = small(path)
     if whole is not None:
@@ -61,7 +62,7 @@ def blocks(path: str) -> Iterator[bytes]:
             else:
                 rest += read
                 if len(rest) >= LONGEST:
-                    yield rest + b"\n"
+                    yield rest
                     rest = b""
         if rest:
             yield rest
@@ -70,7 +71,7 @@ def blocks(path: str) -> Iterator[bytes]:
 
 
 def lines(path: str) -> Iterator[bytes]:
-    """Yield each line of the file without its newline. Raises OSError."""
+    """Yield each line of the file without its newline, one that is too long in pieces. Raises OSError."""
     for block in blocks(path):
         yield from block.removesuffix(b"\n").split(b"\n")
 

@@ -13,6 +13,7 @@ import pytest
 from sweeptool import events
 from sweeptool.errors import SweepError
 from sweeptool.events import order, show
+from sweeptool.lines import LONGEST
 from sweeptool.sources import Source
 from tests import oddtree, peer, sweepmaker
 
@@ -85,6 +86,41 @@ def test_lines_that_are_no_events_are_named_with_their_number(odd):
     assert "deep/events.jsonl:1: is nested too deep" in said
     assert "latin-1/events.jsonl:1: is not UTF-8: the bad bytes are shown as U+FFFD" in said
     assert "a-pipe/events.jsonl: is no regular file" in said
+
+
+@pytest.mark.parametrize("filters", [[], ["event=last"]], ids=["all", "few"])
+@pytest.mark.parametrize("end", [b"\n", b""], ids=["whole", "torn"])
+def test_a_line_that_is_too_long_is_named_once_and_those_after_it_by_their_number(tmp_path, filters, end):
+    path = tmp_path / "events.jsonl"
+    with path.open("wb") as file:
+        file.write(oddtree.line("first"))
+        for size in (4 * LONGEST, 2 * LONGEST):
+            file.write(b'{"event": "last", "note": "')
+            for _ in range(size >> 20):
+                file.write(b"x" * (1 << 20))
+            file.write(b'"}\n')
+        file.write(b'{"event": "last"\n' + oddtree.line("last")[:-1] + end)
+    notes = events.Notes()
+    wanted = events.wanted(filters, None, None, 0)
+    tracemalloc.start()
+    found = [
+        event.own["event"] for event in events.search(events.streams(Source(root=str(tmp_path)), notes), wanted, notes)
+    ]
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert found == (["last"] if filters else ["first", "last"])
+    long = "is longer than 16 MB and was passed over"
+    assert notes.lines() == [f"{path}:2: {long}", f"{path}:3: {long}", f"{path}:4: is torn or no JSON"]
+    assert peak < 4 * LONGEST
+
+
+def test_a_file_that_ends_inside_a_line_that_is_too_long_is_passed_over_to_its_end(tmp_path):
+    path = tmp_path / "events.jsonl"
+    with path.open("wb") as file:
+        file.truncate(2 * LONGEST + 5)
+    notes = events.Notes()
+    assert list(events.search(events.streams(Source(root=str(tmp_path)), notes), events.Query(), notes)) == []
+    assert notes.lines() == [f"{path}:1: is longer than 16 MB and was passed over"]
 
 
 def test_under_since_events_without_a_time_are_counted_and_left_out(odd):

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 from sweeptool import stamps
 from sweeptool.events.filters import MISSING, Filter, lookup
-from sweeptool.lines import blocks, reason, small
+from sweeptool.lines import LONGEST, blocks, reason, small
 
 _BOM = b"\xef\xbb\xbf"
 _PADDING = b"\0 \t\r"  # a crash can leave a file's tail full of NULs
@@ -132,18 +132,23 @@ def _may_hold(text: bytes, needles: tuple[bytes, ...]) -> bool:
 
 
 class Reader:
-    """Turns the blocks of one file into events; remembers the line number and the last time seen."""
+    """Turns the blocks of one file into events; remembers the line number and the last time seen.
 
-    __slots__ = ("line", "notes", "stamp", "stream")
+    A line that ``blocks`` had to cut is named once and passed over, whatever it holds.
+    """
+
+    __slots__ = ("cut", "line", "notes", "stamp", "stream")
 
     def __init__(self, stream: Stream, notes: Notes) -> None:
         self.stream = stream
         self.notes = notes
+        self.cut = False
         self.line = 0
         self.stamp = 0
 
     def passed(self, block: bytes) -> None:
         """Count the lines of a block that cannot match; a torn last line is still named."""
+        block = self._uncut(block)
         self.line += block.count(b"\n")
         if block and not block.endswith(b"\n"):
             self.line += 1
@@ -153,7 +158,7 @@ class Reader:
 
     def events(self, block: bytes, needles: tuple[bytes, ...] = ()) -> Iterator[Event]:
         """Yield the events of a block of whole lines that may hold every needle."""
-        *rows, last = block.split(b"\n")
+        *rows, last = self._uncut(block).split(b"\n")
         for raw in rows:
             self.line += 1
             if needles and not _may_hold(raw, needles):
@@ -162,6 +167,17 @@ class Reader:
         if last:  # without its newline it may be torn, which is worth a word whatever it holds
             self.line += 1
             yield from self._event(last)
+
+    def _uncut(self, block: bytes) -> bytes:
+        if self.cut:
+            _, newline, block = block.partition(b"\n")
+            self.cut = not newline
+        elif len(block) >= LONGEST and not block.endswith(b"\n"):
+            self.line += 1
+            self._note(f"is longer than {LONGEST >> 20} MB and was passed over")
+            self.cut = True
+            return b""
+        return block
 
     def _event(self, raw: bytes) -> Iterator[Event]:
         line = raw.removeprefix(_BOM).strip(_PADDING)
