@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 import subprocess
 import sys
 import tracemalloc
@@ -304,16 +305,65 @@ def test_following_prints_what_is_there_and_then_what_is_added(tmp_path):
     assert notes.lines() == []
 
 
-def test_a_file_that_is_written_anew_is_followed_from_its_start(tmp_path):
-    write(tmp_path, a=[at(1, n=1), at(2, n=2)])
+def fill(path, numbers, note: str) -> None:
+    path.write_text("".join(json.dumps(at(n, n=n, note=note)) + "\n" for n in numbers))
+
+
+def rotate(path) -> None:
+    path.rename(path.with_name("events.jsonl.1"))
+    fill(path, [3, 4], "x" * 300)
+
+
+def make_anew(path) -> None:
+    shutil.rmtree(path.parent)
+    path.parent.mkdir()
+    fill(path, [3, 4], "y" * 500)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        pytest.param(lambda path: fill(path, [3, 4], "y" * 5), id="shorter"),
+        pytest.param(lambda path: fill(path, [3, 4], "y" * 300), id="as-long"),
+        pytest.param(lambda path: fill(path, [3, 4], "y" * 500), id="longer"),
+        pytest.param(rotate, id="rotated"),
+        pytest.param(make_anew, id="made-anew"),
+    ],
+)
+def test_a_file_that_is_another_one_now_is_followed_from_its_start(tmp_path, change):
+    write(tmp_path, a=[], b=[])
+    fill(tmp_path / "a" / "events.jsonl", [1, 2], "x" * 300)
+    looks = []
 
     def sleep(_seconds: float) -> None:
-        (tmp_path / "a" / "events.jsonl").write_text(json.dumps(at(3, n=3)) + "\n")
+        looks.append(1)
+        if len(looks) == 1:
+            change(tmp_path / "a" / "events.jsonl")
+        with (tmp_path / "b" / "events.jsonl").open("a") as file:
+            file.write(json.dumps(at(9, n="end")) + "\n")
 
     notes = events.Notes()
     streams = lambda: events.streams(Source(root=str(tmp_path)), notes)  # noqa: E731
     found = events.follow(streams, events.Query(), notes, show.as_json, sleep)
-    assert [json.loads(line)["n"] for line in islice(found, 3)] == [1, 2, 3]
+    assert [json.loads(line)["n"] for line in islice(found, 6)] == [1, 2, 3, 4, "end", "end"]
+
+
+def test_a_file_that_was_away_for_a_look_is_followed_from_its_start(tmp_path):
+    write(tmp_path, a=[at(1, n=1)], b=[])
+    away = (tmp_path / "a" / "events.jsonl", tmp_path / "events.jsonl.1")
+    moves = [away, away[::-1]]
+
+    def sleep(_seconds: float) -> None:
+        if moves:
+            here, there = moves.pop(0)
+            here.rename(there)
+        with (tmp_path / "b" / "events.jsonl").open("a") as file:
+            file.write(json.dumps(at(9, n="end")) + "\n")
+
+    notes = events.Notes()
+    streams = lambda: events.streams(Source(root=str(tmp_path)), notes)  # noqa: E731
+    found = events.follow(streams, events.Query(), notes, show.as_json, sleep)
+    assert [json.loads(line)["n"] for line in islice(found, 5)] == [1, "end", 1, "end", "end"]
 
 
 def test_follow_on_the_command_line_prints_at_once_and_ends_with_an_interrupt(tmp_path):
