@@ -7,6 +7,7 @@ import shutil
 import subprocess
 import sys
 import tracemalloc
+from collections.abc import Iterator
 from itertools import islice
 
 import pytest
@@ -286,8 +287,16 @@ def test_a_sweep_has_the_drivers_events_and_its_attempts_own_with_their_cell(tmp
     assert all("run_dir" in row for row in rows)
 
 
+def follow(root, sleep, said: list[str] | None = None) -> Iterator[str]:
+    notes = events.Notes()
+    tell = [].extend if said is None else said.extend
+    streams = lambda: events.streams(Source(root=str(root)), notes)  # noqa: E731
+    return events.follow(streams, events.Query(), notes, show.as_json, tell, sleep)
+
+
 def test_following_prints_what_is_there_and_then_what_is_added(tmp_path):
     write(tmp_path, a=[at(2, n=1)], b=[at(1, n=0)])
+    said: list[str] = []
     steps = []
 
     def sleep(_seconds: float) -> None:
@@ -298,11 +307,8 @@ def test_following_prints_what_is_there_and_then_what_is_added(tmp_path):
         if len(steps) == 2:
             write(tmp_path, c=[at(9, n="new")])
 
-    notes = events.Notes()
-    streams = lambda: events.streams(Source(root=str(tmp_path)), notes)  # noqa: E731
-    found = events.follow(streams, events.Query(), notes, show.as_json, sleep)
-    assert [json.loads(line)["n"] for line in islice(found, 5)] == [0, 1, 1, 2, "new"]
-    assert notes.lines() == []
+    assert [json.loads(line)["n"] for line in islice(follow(tmp_path, sleep, said), 5)] == [0, 1, 1, 2, "new"]
+    assert said == []
 
 
 def fill(path, numbers, note: str) -> None:
@@ -342,10 +348,7 @@ def test_a_file_that_is_another_one_now_is_followed_from_its_start(tmp_path, cha
         with (tmp_path / "b" / "events.jsonl").open("a") as file:
             file.write(json.dumps(at(9, n="end")) + "\n")
 
-    notes = events.Notes()
-    streams = lambda: events.streams(Source(root=str(tmp_path)), notes)  # noqa: E731
-    found = events.follow(streams, events.Query(), notes, show.as_json, sleep)
-    assert [json.loads(line)["n"] for line in islice(found, 6)] == [1, 2, 3, 4, "end", "end"]
+    assert [json.loads(line)["n"] for line in islice(follow(tmp_path, sleep), 6)] == [1, 2, 3, 4, "end", "end"]
 
 
 def test_a_file_that_was_away_for_a_look_is_followed_from_its_start(tmp_path):
@@ -360,26 +363,56 @@ def test_a_file_that_was_away_for_a_look_is_followed_from_its_start(tmp_path):
         with (tmp_path / "b" / "events.jsonl").open("a") as file:
             file.write(json.dumps(at(9, n="end")) + "\n")
 
-    notes = events.Notes()
-    streams = lambda: events.streams(Source(root=str(tmp_path)), notes)  # noqa: E731
-    found = events.follow(streams, events.Query(), notes, show.as_json, sleep)
-    assert [json.loads(line)["n"] for line in islice(found, 5)] == [1, "end", 1, "end", "end"]
+    assert [json.loads(line)["n"] for line in islice(follow(tmp_path, sleep), 5)] == [1, "end", 1, "end", "end"]
+
+
+def test_following_says_each_odd_thing_once_as_it_is_met(tmp_path):
+    write(tmp_path, a=[at(1, n=1)], odd=b"")
+    (tmp_path / "odd" / "events.jsonl").unlink()
+    (tmp_path / "odd" / "events.jsonl").mkdir()
+    (tmp_path / "back").symlink_to(tmp_path.parent)
+    said: list[str] = []
+    seen = []
+
+    def sleep(_seconds: float) -> None:
+        seen.append([line.removeprefix(f"{tmp_path}/") for line in said])
+        with (tmp_path / "a" / "events.jsonl").open("ab") as file:
+            file.write(b'{"torn\n')
+            if len(seen) == 2:
+                file.write(b"x" * (2 * LONGEST) + b"\n")
+            file.write(oddtree.line("e", n=len(seen)))
+
+    assert len(list(islice(follow(tmp_path, sleep, said), 4))) == 4
+    places = [f"back: links back to {tmp_path.parent}, which holds what was read already"]
+    places.append("odd/events.jsonl: is a directory")
+    torn = "a/events.jsonl:{}: is torn or no JSON".format
+    assert seen == [
+        places,
+        [*places, torn(2)],
+        [*places, torn(2), torn(4), "a/events.jsonl:5: is longer than 16 MB and was passed over"],
+    ]
 
 
 def test_follow_on_the_command_line_prints_at_once_and_ends_with_an_interrupt(tmp_path):
     import signal
 
-    write(tmp_path, a=[at(1, "first")])
-    words = [sys.executable, "-m", "sweeptool", "events-query", "--root", str(tmp_path), "--follow"]
-    with subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
+    root = tmp_path / "artifacts"
+    root.mkdir()
+    write(root, a=[at(1, "first")])
+    words = [sys.executable, "-m", "sweeptool", "events-query", "--follow"]
+    with subprocess.Popen(words, cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
         assert process.stdout
         assert "first" in process.stdout.readline()
-        with (tmp_path / "a" / "events.jsonl").open("a") as file:
+        with (root / "a" / "events.jsonl").open("a") as file:
             file.write(json.dumps(at(2, "second")) + "\n")
         assert "second" in process.stdout.readline()
+        with (root / "a" / "events.jsonl").open("a") as file:
+            file.write("{torn\n")
+        assert process.stderr
+        assert process.stderr.readline() == "read: artifacts\n"
+        assert process.stderr.readline() == "artifacts/a/events.jsonl:3: is torn or no JSON\n"
         process.send_signal(signal.SIGINT)
         assert process.wait(20) == 130
-        assert process.stderr
         assert process.stderr.read() == ""
 
 

@@ -124,7 +124,8 @@ def events_query(
     notes = events.Notes()
     line = show.as_json if as_json else show.as_line
     if follow:
-        put_now(events.follow(lambda: events.streams(source, notes, events_name), wanted, notes, line))
+        tell(source)
+        put_now(events.follow(lambda: events.streams(source, notes, events_name), wanted, notes, line, warn))
     elif count_by:
         found = events.count(events.search(events.streams(source, notes, events_name), wanted, notes), count_by)
         put(show.counted(found, count_by, as_json=as_json))

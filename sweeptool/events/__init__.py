@@ -89,7 +89,8 @@ def under(root: str, notes: Notes, name: str = layout.EVENTS) -> Iterator[Stream
     for path in files(root, name, skipped):
         run_dir = path[start : -len(name) - 1] or os.path.realpath(root).rpartition("/")[2]
         yield Stream(path, {"run_dir": run_dir})
-    notes.oddities += [f"{path}: {why}" for path, why in skipped]
+    for place, why in skipped:
+        notes.unread(place, why)
 
 
 def of_sweep(where: SweepDir) -> Iterator[Stream]:

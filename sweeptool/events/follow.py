@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Iterator
 
 from sweeptool.events.order import by_time
 from sweeptool.events.scan import Event, Notes, Query, Reader, Stream
-from sweeptool.lines import BLOCK, LONGEST, open_plain
+from sweeptool.lines import BLOCK, LONGEST, open_plain, reason
 
 PAUSE = 0.5  # seconds between two looks
 _MARK = 256  # bytes by which a file is known again
@@ -38,7 +38,8 @@ class _Tail:
         except FileNotFoundError:
             self._restart()
             return
-        except OSError:
+        except OSError as error:
+            self.notes.unread(self.stream.path, reason(error))
             return  # looked for again
         try:
             self._recognise(handle)
@@ -69,9 +70,13 @@ def follow(
     wanted: Query,
     notes: Notes,
     show: Callable[[Event], str],
+    tell: Callable[[list[str]], None],
     sleep: Callable[[float], None] = time.sleep,
 ) -> Iterator[str]:
-    """Yield the events that are there, by time, and then those that are added, until the caller stops asking."""
+    """Yield the events that are there, by time, and then those that are added, until the caller stops asking.
+
+    ``tell`` is given what became odd at each look.
+    """
     tails: dict[str, _Tail] = {}
     while True:
         for stream in streams():
@@ -79,4 +84,5 @@ def follow(
                 tails[stream.path] = _Tail(stream, notes)
         found = (event for tail in tails.values() for event in tail.new() if wanted.allows(event))
         yield from by_time((event.stamp, show(event)) for event in found)
+        tell(notes.fresh())
         sleep(PAUSE)

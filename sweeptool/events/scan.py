@@ -81,8 +81,21 @@ class Notes:
     """What a search met on its way: lines that were passed over, and events without a time under --since."""
 
     oddities: list[str] = field(default_factory=list)
+    places: set[str] = field(default_factory=set)
     untimed: int = 0
     found: int = 0
+
+    def unread(self, path: str, why: str) -> None:
+        """Add a place that was left out, once, however often it is looked at."""
+        line = f"{path}: {why}"
+        if line not in self.places:
+            self.places.add(line)
+            self.oddities.append(line)
+
+    def fresh(self) -> list[str]:
+        """Return the oddities since the last call."""
+        found, self.oddities = self.oddities, []
+        return found
 
     def lines(self) -> list[str]:
         """Return one line for each thing that a reader of the result should know."""
@@ -109,7 +122,7 @@ def search(streams: Iterable[Stream], query: Query, notes: Notes) -> Iterator[Ev
                 else:
                     yield from _matching(reader.events(block, needles), query, notes)
         except OSError as error:
-            notes.oddities.append(f"{stream.path}: {reason(error)}")
+            notes.unread(stream.path, reason(error))
 
 
 def _matching(events: Iterable[Event], query: Query, notes: Notes) -> Iterator[Event]:
