@@ -416,6 +416,12 @@ def test_follow_on_the_command_line_prints_at_once_and_ends_with_an_interrupt(tm
         assert process.stderr.read() == ""
 
 
+def test_follow_and_count_by_exclude_each_other(project, tmp_path):
+    done = project().tool("events-query", "--root", tmp_path, "--follow", "--count-by", "event")
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr == "error: --follow and --count-by exclude each other (give one of them)\n"
+
+
 def test_head_closes_the_pipe_without_a_word(project, tmp_path):
     write(tmp_path, a=[at(number, note="x" * 200) for number in range(3000)])
     line = f"{sys.executable} -m sweeptool events-query --root {tmp_path} --json | head -1; echo ${{PIPESTATUS[0]}}"

@@ -9,7 +9,7 @@ from pathlib import Path
 import click
 
 from sweeptool import layout, sources
-from sweeptool.cli.options import filename, json_option, said, sweep_argument, sweeps_option, write
+from sweeptool.cli.options import exclusive, filename, json_option, said, sweep_argument, sweeps_option, write
 from sweeptool.sources import Source
 from sweeptool.text import printable
 
@@ -119,6 +119,7 @@ def events_query(
     from sweeptool import events, stamps
     from sweeptool.events import show
 
+    exclusive({"--follow": follow, "--count-by": count_by})
     wanted = events.wanted(filters, since, until, stamps.now())
     source = sources.choose((), root, sweep, sweeps_dir)
     notes = events.Notes()
