@@ -422,6 +422,16 @@ def test_follow_and_count_by_exclude_each_other(project, tmp_path):
     assert done.stderr == "error: --follow and --count-by exclude each other (give one of them)\n"
 
 
+@pytest.mark.parametrize(
+    ("name", "why"), [("", "it is empty"), ("a/events.jsonl", "'a/events.jsonl' is a path, not a file's name")]
+)
+def test_an_events_name_that_is_no_plain_name_is_refused(project, tmp_path, name, why):
+    write(tmp_path, a=[at(1)])
+    done = project().tool("events-query", "--root", tmp_path, "--events-name", name)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr == f"error: Invalid value for '--events-name': {why} (see 'sweeptool events-query --help')\n"
+
+
 def test_head_closes_the_pipe_without_a_word(project, tmp_path):
     write(tmp_path, a=[at(number, note="x" * 200) for number in range(3000)])
     line = f"{sys.executable} -m sweeptool events-query --root {tmp_path} --json | head -1; echo ${{PIPESTATUS[0]}}"

@@ -97,7 +97,9 @@ def manifest_summary(
 @click.option("--count-by", multiple=True, metavar="KEY", help="count the events by the values of KEY instead")
 @click.option("--follow", "-f", is_flag=True, help="keep on printing what is appended, until interrupted")
 @click.option("--json", "as_json", is_flag=True, help="one JSON object a line, with run_dir added")
-@click.option("--events-name", default=layout.EVENTS, show_default=True, help="what a file of events is called")
+@click.option(
+    "--events-name", callback=filename, default=layout.EVENTS, show_default=True, help="what a file of events is called"
+)
 def events_query(
     root: str | None,
     sweep: str | None,
