@@ -15,7 +15,7 @@ from sweeptool.lines import LONGEST, blocks, reason, small
 
 _BOM = b"\xef\xbb\xbf"
 _PADDING = b"\0 \t\r"  # a crash can leave a file's tail full of NULs
-STAMPS = ("ts_utc", "ts", "timestamp", "time")
+_STAMPS = ("ts_utc", "ts", "timestamp", "time")
 _DIGITS = 4300  # of a whole number, more than which Python refuses to read
 _LONG = re.compile(rb"\d{%d}" % _DIGITS)
 _SCAN = json.JSONDecoder(parse_float=Decimal, parse_constant=lambda _: None)
@@ -29,13 +29,13 @@ class Stream(NamedTuple):
 
 
 class Event(NamedTuple):
-    """One event. ``stamp`` is its time in microseconds, its predecessor's where ``timed`` is false.
+    """One event. ``stamp`` is its time in microseconds, from its field ``clock``; its predecessor's where that is None.
 
     ``raw`` is its line, empty where no other program could read that; ``own`` are the fields that stand there.
     """
 
     stamp: int
-    timed: bool
+    clock: str | None
     raw: bytes
     own: Mapping[str, Any]
     stream: Stream
@@ -61,9 +61,9 @@ class Query:
 
     def allows(self, event: Event) -> bool:
         """Say whether ``event`` passes. Without a time of its own none is inside a span of time."""
-        if self.since is not None and (not event.timed or event.stamp < self.since):
+        if self.since is not None and (event.clock is None or event.stamp < self.since):
             return False
-        if self.until is not None and (not event.timed or event.stamp > self.until):
+        if self.until is not None and (event.clock is None or event.stamp > self.until):
             return False
         return all(one.allows(event.value(one.key)) for one in self.filters)
 
@@ -132,7 +132,7 @@ def _matching(events: Iterable[Event], query: Query, notes: Notes) -> Iterator[E
         if query.allows(event):
             notes.found += 1
             yield event
-        elif spanned and not event.timed and untimed.allows(event):
+        elif spanned and event.clock is None and untimed.allows(event):
             notes.untimed += 1
 
 
@@ -198,10 +198,13 @@ class Reader:
         if fields is not None:
             if len(line) > _DIGITS and _LONG.search(line):
                 line = b""
-            stamp = next((moment for key in STAMPS if (moment := stamps.parse(fields.get(key))) is not None), None)
-            if stamp is not None:
-                self.stamp = stamp
-            yield Event(self.stamp, stamp is not None, line, fields, self.stream)
+            clock = None
+            for key in _STAMPS:
+                stamp = stamps.parse(fields.get(key))
+                if stamp is not None:
+                    self.stamp, clock = stamp, key
+                    break
+            yield Event(self.stamp, clock, line, fields, self.stream)
 
     def _fields(self, line: bytes) -> dict[str, Any] | None:
         try:

@@ -6,9 +6,8 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from sweeptool import stamps
 from sweeptool.events.filters import fraction, text
-from sweeptool.events.scan import STAMPS, Event
+from sweeptool.events.scan import Event
 from sweeptool.tables import plain
 from sweeptool.text import printable
 
@@ -28,10 +27,11 @@ def as_json(event: Event) -> str:
 def as_line(event: Event) -> str:
     """Return the event as a line of a timeline: when, where, what, and its fields."""
     fields = {**event.own, **event.added}
-    clock = next((key for key in STAMPS if stamps.parse(event.own.get(key)) is not None), STAMPS[0])
+    clock = event.clock or "ts_utc"
+    hidden = (clock, *_HIDDEN)
     words = [f"[{printable(text(fields.get(clock, '-')))}]", printable(_place(fields))]
     words.append(printable(text(fields.get("event", "-"))))
-    words += [f"{printable(key)}={_word(value)}" for key, value in fields.items() if key not in (clock, *_HIDDEN)]
+    words += [f"{printable(key)}={_word(value)}" for key, value in fields.items() if key not in hidden]
     return " ".join(words)
 
 
