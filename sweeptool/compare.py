@@ -66,15 +66,15 @@ def lines(found: Comparison) -> Iterator[str]:
     if found.by is None:
         return
     yield ""
-    names, varied = show.varied([cell for cell, _, _ in found.cells])
+    names, varied = show.apart([cell for cell, _, _ in found.cells])
     cells = []
     for row, (_, first, second) in zip(varied, found.cells, strict=True):
         change = (
             _shown(second - first, found.by) if isinstance(first, Decimal) and isinstance(second, Decimal) else MISSING
         )
-        cells.append((*row[1:], _shown(first, found.by), _shown(second, found.by), change))
+        cells.append((*row, _shown(first, found.by), _shown(second, found.by), change))
     yield printable(found.by)
-    yield from tables.plain((*names[1:], *found.names, "B - A"), cells, (*found.names, "B - A"))
+    yield from tables.plain((*names, *found.names, "B - A"), cells, ("CELL", *found.names, "B - A"))
 
 
 def as_json(found: Comparison) -> str:
@@ -82,6 +82,7 @@ def as_json(found: Comparison) -> str:
     facts = [{"name": one.name, "a": one.a, "b": one.b, "same": one.same} for one in found.facts]
     cells = [
         {
+            "index": cell.index,
             "instance_type": cell.instance_type,
             "gpu": cell.gpu,
             "region": cell.region,
@@ -155,10 +156,24 @@ def _totals(sweep: sweeps.Sweep) -> dict[str, str]:
 def _matched(
     a: Sequence[Candidate], b: Sequence[Candidate], wish: Goal
 ) -> Iterator[tuple[Candidate, Decimal | str, Decimal | str]]:
-    """Yield the cells of either, in order, matched by what varies: their ids also hold the command."""
-    first, second = ({_combination(cell): cell for cell in cells} for cells in (a, b))
-    for key in dict.fromkeys((*first, *second)):
-        yield first.get(key) or second[key], _valued(first.get(key), wish.by), _valued(second.get(key), wish.by)
+    """Yield the cells of either, in order, matched by what varies: their ids also hold the command.
+
+    Of several that are alike in that, those under equal settings are matched first.
+    """
+    partners: dict[int, Candidate] = {}
+    free = list(b)
+    for key in (lambda cell: (cell.setup, *_combination(cell)), _combination):
+        waiting: dict[tuple[object, ...], list[Candidate]] = {}
+        for cell in free:
+            waiting.setdefault(key(cell), []).append(cell)
+        for cell in a:
+            if cell.index not in partners and (alike := waiting.get(key(cell))):
+                partners[cell.index] = alike.pop(0)
+        free = [cell for alike in waiting.values() for cell in alike]
+    for cell in a:
+        yield cell, _valued(cell, wish.by), _valued(partners.get(cell.index), wish.by)
+    for cell in sorted(free, key=lambda cell: cell.index):
+        yield cell, _valued(None, wish.by), _valued(cell, wish.by)
 
 
 def _combination(cell: Candidate) -> tuple[object, ...]:

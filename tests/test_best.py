@@ -227,6 +227,20 @@ def test_metrics_may_come_from_the_log_by_a_pattern(project, tmp_path):
     assert [(one["index"], one["value"]) for one in found["cells"]] == [(1, 9.75), (0, 12.5), (2, 100)]
 
 
+def test_combinations_that_differ_only_in_a_setting_are_told_apart_by_their_first_cell(project, tmp_path):
+    made = project()
+    spec = """
+        name: two
+        runner: local
+        repetitions: 2
+        defaults: {price_per_hour: "1"}
+        params: [{p: "1", command: a}, {p: "1", command: b}]
+    """
+    sweepmaker.sweep(tmp_path, spec, [{"cell": index, "state": "succeeded", "cost": "0.10"} for index in range(4)])
+    lines = made.tool("best").stdout.partition("combinations over repetitions\n")[2].splitlines()
+    assert [line.split()[:3] for line in lines] == [["CELL", "p", "N"], ["0", "1", "2"], ["2", "1", "2"]]
+
+
 def test_a_torn_metrics_file_is_named(project, tmp_path):
     made = project()
     attempts = [done(0, 0.5), {"cell": 1, "state": "succeeded", "files": {"metrics.json": '{"accuracy": 0.'}}]

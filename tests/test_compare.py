@@ -39,6 +39,40 @@ def test_cells_are_matched_by_what_varies_though_the_command_changed(two):
     assert any(line.split() == ["*", "cost_usd", "0.412", "0.30"] for line in lines)
 
 
+ROWS = """
+    name: {}
+    runner: local
+    defaults: {{price_per_hour: "1"}}
+    params:
+      {}
+"""
+
+
+def test_cells_that_differ_only_in_a_setting_are_matched_by_it_and_none_is_lost(project, tmp_path):
+    made = project()
+    rows = [
+        '- {p: "1", command: a}',
+        '- {p: "1", command: b}',
+        '- {p: "1", command: b, ttl: 60s}',
+        '- {p: "2", command: c}',
+    ]
+    others = ['- {p: "1", command: b}', '- {p: "1", command: d}', '- {p: "2", command: e}', '- {p: "2", command: f}']
+    for name, spec, cents in (("x", rows, 10), ("y", others, 20)):
+        found = [{"cell": index, "state": "succeeded", "cost": f"0.{cents + index}"} for index in range(4)]
+        sweepmaker.sweep(tmp_path, ROWS.format(name, "\n      ".join(spec)), found)
+    lines = made.tool("compare", "x", "y", "--by", "cost").stdout.splitlines()
+    assert [line.split() for line in lines[lines.index("cost") + 1 :]] == [
+        ["CELL", "p", "x", "y", "B", "-", "A"],
+        ["0", "1", "0.10", "0.21", "0.11"],
+        ["1", "1", "0.11", "0.20", "0.09"],
+        ["2", "1", "0.12", "no", "such", "cell", "-"],
+        ["3", "2", "0.13", "0.22", "0.09"],
+        ["3", "2", "no", "such", "cell", "0.23", "-"],
+    ]
+    cells = json.loads(made.tool("compare", "x", "x", "--by", "cost", "--json").stdout)["cells"]
+    assert [(one["index"], one["a"] == one["b"]) for one in cells] == [(0, True), (1, True), (2, True), (3, True)]
+
+
 def test_json_says_why_a_value_is_missing(two):
     found = json.loads(two.tool("compare", "before", "after", "--json").stdout)
     assert [(one["a"], one["b"]) for one in found["cells"]] == [

@@ -111,16 +111,16 @@ def leaders(ranking: Ranking, n: int) -> Table:
 def averages(ranking: Ranking, n: int) -> Table:
     """Return the ``n`` best combinations with what their repetitions come to."""
     by, best = ranking.goal.by, ranking.combinations[:n]
-    names, rows = varied([one.cell for one in best], ranking.over, repeated=False)
+    names, rows = apart([one.cell for one in best], ranking.over, repeated=False)
     lines = []
     means = _column((one.spread.mean for one in best), by)
     sds = _column((one.spread.sd for one in best), by)
     for row, one, mean, sd in zip(rows, best, means, sds, strict=True):
         spread = one.spread
         interval = "-" if spread.ci95 is None else " .. ".join(written(end, by) for end in spread.ci95)
-        lines.append((*row[1:], f"{spread.n} of {one.of}", mean, sd, interval))
+        lines.append((*row, f"{spread.n} of {one.of}", mean, sd, interval))
     right = ("N", "MEAN", "SD", "95% CI")
-    return (*names[1:], *right), lines, right
+    return (*names, *right), lines, ("CELL", *right)
 
 
 def _left_out(excluded: Sequence[Excluded]) -> Iterator[str]:
@@ -145,6 +145,16 @@ def varied(
         row += [cell.params.get(name, "-") for name in params]
         rows.append([*row, str(cell.repetition)] if repeated else row)
     return ["CELL", *map(str.upper, fields), *params, *(["REP"] if repeated else [])], rows
+
+
+def apart(
+    cells: Sequence[Candidate], without: Sequence[str] = (), *, repeated: bool = True
+) -> tuple[list[str], list[list[str]]]:
+    """Return the same without the index, where the rest tells them apart."""
+    names, rows = varied(cells, without, repeated=repeated)
+    if len({tuple(row[1:]) for row in rows}) < len(rows):
+        return names, rows
+    return names[1:], [row[1:] for row in rows]
 
 
 def _identity(cell: Candidate) -> dict[str, Any]:
