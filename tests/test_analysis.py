@@ -34,7 +34,21 @@ def test_the_least_cost_the_least_time_and_the_greatest_throughput_win():
     [
         *((name, "min") for name in ("loss", "val_loss", "eval/loss", "trainLoss", "LOSS", "val.loss", "loss_2")),
         *((name, "min") for name in ("error", "error_rate", "perplexity", "latency_ms", "p99-latency", "WER", "rmse")),
-        *((name, "min") for name in ("cost_usd", "time_to_first_token", "MSE")),
+        *((name, "min") for name in ("cost_usd", "time_to_first_token", "MSE", "MSEloss", "MSELoss", "rmsle", "fid")),
+        *((name, "min") for name in ("logloss", "test-mlogloss", "merror", "valid_0's binary_logloss", "brier_score")),
+        *((name, "min") for name in ("runtime", "train_runtime", "walltime", "duration", "seconds", "CrossEntropy")),
+        *(
+            (name, "min")
+            for name in ("mean_per_class_error", "poisson-nloglik", "neg_log_likelihood", "seconds_per_step")
+        ),
+        *(
+            (name, "max")
+            for name in ("gloss", "floss", "uptime", "entropy", "fidelity", "timestep", "lossless", "costume")
+        ),
+        *(
+            (name, "max")
+            for name in ("neg_log_loss", "test_neg_mean_squared_error", "tokens_per_seconds", "log_likelihood")
+        ),
         *(
             (name, "max")
             for name in ("accuracy", "acc", "f1", "bleu", "reward", "score", "glossary", "timesteps", "R2")

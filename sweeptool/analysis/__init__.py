@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 
 from sweeptool.analysis.candidates import Candidate
+from sweeptool.analysis.naming import less_is_better
 from sweeptool.analysis.stats import Spread, spread
 from sweeptool.analysis.where import Condition, select
 from sweeptool.errors import Problem, SweepError, near
@@ -16,9 +16,6 @@ from sweeptool.text import among
 
 MIN, MAX = "min", "max"
 _GOALS = {COST: MIN, TIME: MIN, THROUGHPUT: MAX}
-_LESS = {"loss", "losses", "error", "errors", "err", "perplexity", "ppl", "latency", "cost", "time"}
-_LESS |= {"mse", "rmse", "mae", "nll", "wer", "cer", "bpb"}
-_WORDS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+")
 _FLOAT_MAX = Decimal("1.7976931348623157e308")
 
 
@@ -77,8 +74,7 @@ def goal(by: str, way: str | None, planned: tuple[str | None, str | None] = (Non
         return Goal(by, _GOALS[by], "the usual way")
     if by == planned[0] and planned[1] is not None:
         return Goal(by, planned[1], "as the spec says")
-    words = {word.lower() for word in _WORDS.findall(by)}
-    return Goal(by, MIN if words & _LESS else MAX, "from its name; --goal says otherwise")
+    return Goal(by, MIN if less_is_better(by) else MAX, "from its name; --goal says otherwise")
 
 
 def rank(
