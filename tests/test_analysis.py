@@ -140,6 +140,25 @@ def test_where_with_a_key_that_no_cell_has_names_those_there_are():
         order([cell(0, params={"lr": "1"}, x="1")], "x", text="lrr = 1")
 
 
+def test_a_parameter_and_a_metric_of_one_name_are_told_apart_by_their_prefix():
+    cells = [cell(0, params={"a": "1", "cost": "7"}, a="2", cost="3"), cell(1, params={"a": "2", "cost": "8"}, a="1")]
+    for text, found in (
+        ("a = 1", [0]),
+        ("param.a = 1", [0]),
+        ("metric.a = 1", [1]),
+        ("metric.cost = 3", [0]),
+        ("cost = 8", [1]),
+    ):
+        assert order(cells, "a", "max", text) == found
+    with pytest.raises(SweepError, match=r"there are a, cost, index, .*, metric.cost, time, throughput, metric.a$"):
+        order(cells, "a", "max", "param.x = 1")
+
+
+def test_a_dotted_name_is_what_it_says_before_it_is_a_prefix():
+    cells = [cell(0, **{"metric.a": "1", "a": "2"}), cell(1, **{"metric.a": "2", "a": "1"})]
+    assert order(cells, "a", "max", "metric.a = 2") == [1]
+
+
 def repeated(values: dict[str, list[str | None]]) -> list[Candidate]:
     """One cell a value, None for a failed one, repetitions adjacent."""
     cells: list[Candidate] = []

@@ -99,15 +99,20 @@ def _condition(key: str, op: str, value: str, *, quoted: bool) -> Condition:
 
 
 def _value(cell: Candidate, key: str) -> str | Decimal | None:
-    name = key.removeprefix("param.").removeprefix("metric.")
-    if name in cell.params:
-        return cell.params[name]
-    if name in cell.values:
-        return cell.values[name]
-    value = getattr(cell, name) if name in _FIELDS else None
-    return Decimal(value) if isinstance(value, int) else value
+    """Return what ``key`` names: a parameter, a measure or a field; ``param.`` and ``metric.`` say which of the two."""
+    if key in cell.params:
+        return cell.params[key]
+    if key in cell.values:
+        return cell.values[key]
+    if key in _FIELDS:
+        value = getattr(cell, key)
+        return Decimal(value) if isinstance(value, int) else value
+    kind, _, name = key.partition(".")
+    return cell.params.get(name) if kind == "param" else cell.values.get(name) if kind == "metric" else None
 
 
 def _keys(cells: Sequence[Candidate]) -> list[str]:
     params = sorted({name for cell in cells for name in cell.params})
-    return [*params, *_FIELDS, *BUILT_IN, *sorted({name for cell in cells for name in cell.values} - set(BUILT_IN))]
+    measures = [*BUILT_IN, *sorted({name for cell in cells for name in cell.values} - set(BUILT_IN))]
+    measures = [f"metric.{name}" if name in params else name for name in measures]
+    return list(dict.fromkeys((*params, *_FIELDS, *measures)))
