@@ -36,12 +36,13 @@ class Line:
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """``facts`` about both; ``cells`` with their value in each, by combination, empty for manifests."""
+    """``facts`` about both; ``cells`` with their value in each, by combination, empty for manifests; odd ``notes``."""
 
     names: tuple[str, str]
     facts: tuple[Line, ...]
     by: str | None = None
     cells: tuple[tuple[Candidate, Decimal | str, Decimal | str], ...] = ()
+    notes: tuple[str, ...] = ()
 
 
 def compare(a: str, b: str, by: str | None, sweeps_dir: Path) -> Comparison:
@@ -133,11 +134,12 @@ def _facts(a: Mapping[str, str], b: Mapping[str, str]) -> Iterator[Line]:
 
 def _sweeps(a: sweeps.Sweep, b: sweeps.Sweep, by: str | None) -> Comparison:
     planned = a.plan.sweep["metrics"]["best"] if a.plan else None
-    wish = analysis.goal(by or planned or COST, None)
     first, second = candidates.of_sweep(a), candidates.of_sweep(b)
+    wish, notes = analysis.shown(by, None, (planned, None), [*first, *second])
     analysis.known(wish.by, [*first, *second])
     names = (a.name, b.name) if a.name != b.name else (str(a.where.path), str(b.where.path))
-    return Comparison(names, tuple(_facts(_totals(a), _totals(b))), wish.by, tuple(_matched(first, second, wish)))
+    facts, cells = tuple(_facts(_totals(a), _totals(b))), tuple(_matched(first, second, wish))
+    return Comparison(names, facts, wish.by, cells, tuple(notes))
 
 
 def _totals(sweep: sweeps.Sweep) -> dict[str, str]:

@@ -169,7 +169,7 @@ def test_the_pareto_front(lora):
         (["--where", "rank"], "is no condition"),
         (["--pareto", "cost"], "write A,B"),
         (["--pareto", "cost,time,loss"], "write A,B"),
-        (["--pareto", "cost,los"], "did you mean 'loss'?"),
+        (["--pareto", "cost,los"], "--pareto: no run reports 'los'"),
         (["--over", "sed"], "no parameter 'sed': there is rank"),
         (["-n", "0"], "0 is not in the range"),
         (["--goal", "best"], "'best' is not one of"),
@@ -183,6 +183,17 @@ def test_a_mistake_is_one_clear_line_and_exit_2(lora, words, said):
     assert (found.returncode, found.stdout) == (2, "")
     assert said in found.stderr
     assert found.stderr.count("\n") == 1
+
+
+def test_a_metric_of_the_spec_that_no_run_reports_is_the_specs_mistake(project, tmp_path):
+    made = project()
+    sweepmaker.sweep(tmp_path, SPEC, [{"cell": 0, "state": "succeeded", "metrics": {"acuracy": 1}}])
+    done = made.tool("best")
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr == (
+        "error: metrics.best: no run reports 'accuracy': there are cost, time, throughput, acuracy "
+        "(did you mean 'acuracy'? choose with --by)\n"
+    )
 
 
 def test_a_sweep_that_has_not_begun_has_no_best_and_says_so(project, tmp_path):

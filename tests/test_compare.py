@@ -109,3 +109,14 @@ def test_a_mistake_is_one_clear_line_and_exit_2(two, words, said):
     assert (done.returncode, done.stdout) == (2, "")
     assert said in done.stderr
     assert done.stderr.count("\n") == 1
+
+
+def test_where_no_run_reports_the_specs_metric_cells_are_compared_by_cost_with_a_note(project, tmp_path):
+    made = project()
+    for name in ("before", "after"):
+        spec = SPEC.replace("before", name) + "    metrics: {best: {name: acc}}\n"
+        sweepmaker.sweep(tmp_path, spec, [{"cell": 0, "state": "succeeded", "cost": "0.40"}])
+    done = made.tool("compare", "before", "after", "--json")
+    assert (done.returncode, json.loads(done.stdout)["by"]) == (0, "cost")
+    assert done.stderr.startswith("metrics.best: no run reports 'acc' or any other metric: there are cost, ")
+    assert done.stderr.count("\n") == 1

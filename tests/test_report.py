@@ -178,3 +178,13 @@ def test_a_best_cost_is_dollars_and_a_best_metric_is_none(where):
     tile = r"<span>best {}</span><b>([^<]*)</b>"
     assert re.findall(tile.format("cost"), report.page(where, by="cost")) == ["$0.10"]
     assert re.findall(tile.format("accuracy"), report.page(where)) == ["0.8"]
+
+
+def test_where_no_run_reports_the_specs_metric_the_page_is_by_cost_and_says_so(project, tmp_path):
+    made = project()
+    sweepmaker.sweep(tmp_path, SPEC, attempts(metrics={"acc": 1}))
+    done = made.tool("report", "lora", "-o", "-")
+    said = "metrics.best: no run reports 'accuracy': there are cost, time, throughput, acc; shown by cost instead"
+    assert (done.returncode, done.stderr) == (0, f"{said}\n")
+    assert "Best by cost" in done.stdout
+    assert said.replace("'", "&#39;") in done.stdout

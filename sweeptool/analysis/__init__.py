@@ -15,6 +15,7 @@ from sweeptool.measures import BUILT_IN, COST, THROUGHPUT, TIME
 from sweeptool.text import among
 
 MIN, MAX = "min", "max"
+SPEC = "metrics.best"  # where a spec says what its cells are ranked by
 _GOALS = {COST: MIN, TIME: MIN, THROUGHPUT: MAX}
 _FLOAT_MAX = Decimal("1.7976931348623157e308")
 
@@ -77,6 +78,18 @@ def goal(by: str, way: str | None, planned: tuple[str | None, str | None] = (Non
     return Goal(by, MIN if less_is_better(by) else MAX, "from its name; --goal says otherwise")
 
 
+def shown(
+    by: str | None, way: str | None, planned: tuple[str | None, str | None], cells: Sequence[Candidate]
+) -> tuple[Goal, list[str]]:
+    """Return what to show cells by, which is the cost, with a note, where none has what only the spec asks for."""
+    if by is None and planned[0] is not None:
+        try:
+            known(planned[0], cells, SPEC)
+        except SweepError as error:
+            return goal(COST, None), [f"{error.problems[0].path}: {error.problems[0].message}; shown by cost instead"]
+    return goal(by or planned[0] or COST, way, planned), []
+
+
 def rank(
     cells: Sequence[Candidate], wish: Goal, where: Sequence[Condition] = (), over: Sequence[str] | None = None
 ) -> Ranking:
@@ -103,7 +116,7 @@ def pareto(cells: Sequence[Candidate], goals: tuple[Goal, Goal], where: Sequence
     """
     chosen = select(cells, where)
     for one in goals:
-        known(one.by, cells)
+        known(one.by, cells, "--pareto")
     first, excluded = _valued(chosen, goals[0].by)
     second, more = _valued([cell for cell, _ in first], goals[1].by)
     values = {cell.index: value for cell, value in first}
@@ -116,14 +129,18 @@ def pareto(cells: Sequence[Candidate], goals: tuple[Goal, Goal], where: Sequence
     return Front(goals, tuple(front), tuple(sorted((*excluded, *more), key=lambda one: one.index)))
 
 
-def known(by: str, cells: Sequence[Candidate]) -> None:
-    """Raise SweepError, which lists what there is, where ``by`` is no measure that any of these cells has."""
+def known(by: str, cells: Sequence[Candidate], path: str = "--by", mend: str = "") -> None:
+    """Raise SweepError, which lists what there is, where ``by`` is no measure that any of these cells has.
+
+    ``path`` is where it is named, and ``mend`` what to do beside writing it right.
+    """
     measured = sorted({name for cell in cells for name in cell.values} - set(BUILT_IN))
     if by in BUILT_IN or by in measured or not any(not cell.why for cell in cells):
         return
     names = [*BUILT_IN, *measured]
     what = f"no run reports '{by}'" if measured else f"no run reports '{by}' or any other metric"
-    raise SweepError(Problem(f"{what}: {among(names)}", path="--by", remedy=near(by, names)))
+    remedy = " ".join(filter(None, (near(by, names), mend)))
+    raise SweepError(Problem(f"{what}: {among(names)}", path=path, remedy=remedy))
 
 
 def value_or_why(cell: Candidate, by: str) -> Decimal | str:

@@ -47,6 +47,8 @@ def ranking(
 ) -> Iterable[str]:
     """Return the lines of a ranking. Raises SweepError for a name or an expression that means nothing."""
     wish = analysis.goal(by or entry.planned[0] or COST, goal, entry.planned)
+    if by is None:
+        analysis.known(wish.by, entry.cells, analysis.SPEC, "choose with --by")
     found = analysis.rank(entry.cells, wish, where.parse(expression) if expression else (), over)
     return [show.ranking_json(found, n)] if as_json else show.ranking_lines(found, n)
 

@@ -210,6 +210,7 @@ def compare(a: str, b: str, sweeps_dir: Path, by: str | None, as_json: bool) -> 
 
     found = comparison.compare(a, b, by, sweeps_dir)
     put([comparison.as_json(found)] if as_json else comparison.lines(found))
+    warn(found.notes)
 
 
 @click.command("report")
@@ -233,7 +234,9 @@ def report(
     from sweeptool import report as pages
 
     found = locate.find(sweep, sweeps_dir)
-    write(pages.page(found, by, goal, expression=where, over=over or None), output)
+    notes: list[str] = []
+    write(pages.page(found, by, goal, expression=where, over=over or None, notes=notes), output)
+    warn(notes)
 
 
 commands: list[click.Command] = [manifest_summary, events_query, best, collect, compare, report]

@@ -42,16 +42,19 @@ def page(
     *,
     expression: str | None = None,
     over: Sequence[str] | None = None,
+    notes: list[str] | None = None,
 ) -> str:
-    """Return the report of a sweep, ranked as ``best`` ranks it.
+    """Return the report of a sweep, ranked as ``best`` ranks it, or by cost where no run reports the spec's metric.
 
-    Raises SweepError for a sweep without a plan, and for a name or an expression that means nothing.
+    ``notes`` gets a line for that. Raises SweepError for a sweep without a plan, and for a name or an expression that means nothing.
     """
     now = status.read(where)
     sweep = sweeps.read(where)
     cells = candidates.of_sweep(sweep)
     planned = now.plan.sweep["metrics"]
-    wish = analysis.goal(by or planned["best"] or COST, goal, (planned["best"], planned["goal"]))
+    wish, said = analysis.shown(by, goal, (planned["best"], planned["goal"]), cells)
+    if notes is not None:
+        notes += said
     ranking = analysis.rank(cells, wish, conditions.parse(expression) if expression else (), over)
     repeated = any(one.of > 1 for one in ranking.combinations)
     context = {
@@ -59,7 +62,7 @@ def page(
         "name": now.plan.name,
         "facts": _facts(now),
         "tiles": _tiles(now, sweep, ranking),
-        "warnings": [printable(line) for line in _warnings(sweep)],
+        "warnings": [printable(line) for line in (*said, *_warnings(sweep))],
         "by": printable(wish.by),
         "goal": wish,
         "best": _table(*show.leaders(ranking, _SHOWN)),
