@@ -17,6 +17,11 @@ from sweeptool.report import plots, scale
         ([0.0, 0.0], None),
         ([1e300, 2e300], None),
         ([1e-300, 2e-300], None),
+        ([0.9333333333333333, 0.9333333333333332], None),
+        ([1.7e308, -1.7e308], None),
+        ([1.7e308, 1.0], None),
+        ([5e-324, 0.0], None),
+        ([5e-324, 1e-323, 1.7e308], None),
         ([], None),
         ([1e-5, 1e-4, 1e-3, 1e-2, 1.0], ["1e-05", "0.0001", "0.001", "0.01", "0.1", "1"]),
     ],
@@ -53,6 +58,12 @@ def test_every_mark_of_every_plot_stands_inside_its_frame():
         assert all(plot.left - 1 <= dot.x <= plot.right + 1 and 0 <= dot.y <= plot.bottom + 1 for dot in plot.dots)
         assert all(plot.left - 1 <= bar.x and bar.x + bar.width <= plot.right + 1.1 for bar in plot.bars)
         assert all(0 < tick.at < plot.width for tick in plot.x_ticks)
+
+
+def test_means_of_the_greatest_numbers_are_drawn():
+    points = [plots.Point(0.0, 1.7e308, "cell", "")] * 3
+    made = plots.strips("s", ("x", "y"), {"a": points, "b": points[:1]})
+    assert made.bars[0].y == made.bars[1].y
 
 
 def test_the_best_dot_is_drawn_last_and_a_crowd_is_drawn_small():

@@ -132,8 +132,23 @@ def test_the_same_sweep_gives_the_same_page(where):
         [{"cell": i, "state": "succeeded", "cost": "0.10", "metrics": {"accuracy": 1e300}} for i in range(8)],
         [{"cell": i, "state": "succeeded", "metrics": {"accuracy": 10.0 ** (i - 4)}} for i in range(8)],
         [{"cell": i, "state": "succeeded", "metrics": {"accuracy": -(10.0**i)}} for i in range(8)],
+        [{"cell": i, "state": "succeeded", "metrics": {"accuracy": 0.9333333333333333 - i * 1e-16}} for i in range(8)],
+        [{"cell": i, "state": "succeeded", "metrics": {"accuracy": 1.7e308 * (-1) ** i}} for i in range(8)],
+        [{"cell": i, "state": "succeeded", "metrics": {"accuracy": 5e-324 * i}} for i in range(8)],
     ],
-    ids=["nothing", "running", "failed", "zero", "nan", "equal-and-huge", "many-magnitudes", "negative"],
+    ids=[
+        "nothing",
+        "running",
+        "failed",
+        "zero",
+        "nan",
+        "equal-and-huge",
+        "many-magnitudes",
+        "negative",
+        "one-float-apart",
+        "greatest",
+        "least",
+    ],
 )
 def test_a_sweep_in_any_state_has_a_page(tmp_path, found):
     text = report.page(sweepmaker.sweep(tmp_path, SPEC, found))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from statistics import fmean
+from math import fsum
 
 from sweeptool.report.scale import Scale, Tick, continuous
 
@@ -110,7 +110,7 @@ def strips(title: str, names: tuple[str, str], groups: Mapping[str, Sequence[Poi
             shift = spread * ((place + 0.5) / len(points) - 0.5)
             dots.append(Dot(round(middle + shift, 1), y.at(point.y), point.kind, point.note))
         if points:
-            mean = y.at(fmean(point.y for point in points))
+            mean = y.at(fsum(point.y / len(points) for point in points))
             half = min(step * 0.3, 22.0)
             note = f"mean of {name}"
             bars.append(Bar(round(middle - half, 1), round(mean - 1, 1), round(half * 2, 1), 2.0, "mean", note))

@@ -10,6 +10,8 @@ from statistics import median
 _STEPS = (1.0, 2.0, 2.5, 5.0, 10.0)
 _TICKS = 5  # about so many
 _NOISE = 1e-9  # of a step: 0.7 / 0.05 is 13.999999999999998
+_ALIKE = 1e-12  # of the greatest value: what lies closer together than this is drawn as one
+_LEAST, _MOST = 1e-300, 5e307  # what is nearer to 0 is 0, what is farther off stands at the edge: floats end there
 _WIDE = 1000.0  # times the least, and
 _LOW = 20.0  # times the middle value, is the greatest where the axis is logarithmic
 
@@ -35,6 +37,7 @@ class Scale:
 
     def at(self, value: float) -> float:
         """Return where ``value`` stands, in pixels to a tenth."""
+        value = min(max(_drawn(value), self.low), self.high)
         return round(_place(value, self.low, self.high, self.start, self.end, log=self.log), 1)
 
 
@@ -43,6 +46,7 @@ def continuous(values: Sequence[float], start: float, end: float, *, from_zero: 
 
     It is logarithmic where they span a thousandfold and most of them would lie at the foot of a linear one.
     """
+    values = [_drawn(value) for value in values]
     low, high = min(values, default=0.0), max(values, default=1.0)
     if not from_zero and low > 0 and high / low >= _WIDE and high / median(values) >= _LOW:
         low, high = 10 ** math.floor(math.log10(low)), 10 ** math.ceil(math.log10(high))
@@ -51,7 +55,7 @@ def continuous(values: Sequence[float], start: float, end: float, *, from_zero: 
         return _scale(low, high, start, end, marks, log=True)
     if from_zero:
         low = min(low, 0.0)
-    if high <= low:
+    if high - low <= _ALIKE * max(abs(low), abs(high)):
         room = abs(low) * 0.05 or 1.0
         low, high = low - room, high + room
     step = _step(high - low)
@@ -64,6 +68,10 @@ def label(value: float) -> str:
     """Return a number short enough for a tick."""
     text = f"{value:.6g}"
     return "0" if text in ("-0", "0") else text
+
+
+def _drawn(value: float) -> float:
+    return 0.0 if abs(value) < _LEAST else min(max(value, -_MOST), _MOST)
 
 
 def _step(span: float) -> float:
