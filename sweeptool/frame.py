@@ -21,7 +21,7 @@ _REAL = ("wall_time_sec", "units_per_second")
 def frame(rows: Sequence[Mapping[str, Any]]) -> pd.DataFrame:
     """Return the records as a DataFrame, one row each.
 
-    Columns ending in ``_usd`` hold Decimals in dollars, ``param.*`` text, ``metric.*`` floats, times are UTC;
+    ``param.*`` is text, ``metric.*`` floats, other columns ending in ``_usd`` hold Decimals in dollars, times are UTC;
     what is unknown is NA, never 0.
     """
     import pandas as pd  # noqa: PLC0415 - a quarter of a second that few commands need
@@ -36,7 +36,7 @@ def frame(rows: Sequence[Mapping[str, Any]]) -> pd.DataFrame:
             made[name] = pd.to_datetime(made[name], utc=True, errors="coerce", format="ISO8601")
         elif name in _REAL or name.startswith("metric."):
             made[name] = made[name].astype("float64")
-        elif name.endswith("_usd"):
+        elif name.endswith("_usd") and not name.startswith("param."):
             made[name] = made[name].map(lambda text: None if text is None else Decimal(text))
     return made
 

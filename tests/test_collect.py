@@ -71,6 +71,18 @@ def test_parquet_keeps_types(lora):
     assert "UTC" in str(frame["settled_at"].dtype)
 
 
+def test_a_parameter_is_text_and_a_metric_a_number_however_they_are_called(project, tmp_path):
+    import pandas as pd
+
+    made = project()
+    spec = SPEC.replace('code: ["007", "1e-4", "=cmd()"]', 'price_usd: ["007", "8.50", cheap]')
+    sweepmaker.sweep(tmp_path, spec, [{"cell": 0, "state": "succeeded", "metrics": {"saved_usd": 1.5}}])
+    assert made.tool("collect", "-o", "runs.parquet").returncode == 0
+    frame = pd.read_parquet(made.path / "runs.parquet")
+    assert list(frame["param.price_usd"]) == ["007", "8.50", "cheap"]
+    assert str(frame["metric.saved_usd"].dtype) == "float64"
+
+
 def test_a_frame_for_a_notebook_groups_without_dropping_what_is_missing(lora):
     from sweeptool import collect, frame
     from sweeptool.layout import SweepDir
