@@ -13,7 +13,7 @@ from sweeptool import analysis, layout, locate, manifest, money, tables
 from sweeptool.analysis import Goal, candidates, show
 from sweeptool.analysis.candidates import Candidate
 from sweeptool.errors import Problem, SweepError
-from sweeptool.manifest import members
+from sweeptool.manifest import leaves
 from sweeptool.measures import COST
 from sweeptool.runs import sweeps, totals
 from sweeptool.text import printable
@@ -23,15 +23,12 @@ MISSING = "-"
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """One thing of both: its name, its value in A and in B as text, None where it has none."""
+    """One thing of both: its name, its value in A and in B as text, None where it has none; whether they are equal."""
 
     name: str
     a: str | None
     b: str | None
-
-    @property
-    def same(self) -> bool:
-        return self.a == self.b
+    same: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,8 +49,8 @@ def compare(a: str, b: str, by: str | None, sweeps_dir: Path) -> Comparison:
     """
     paths = [_manifest(one) for one in (a, b)]
     if all(paths):
-        facts = [manifest.read(path).raw for path in paths if path]
-        return Comparison((a, b), tuple(_facts(*map(_flat, facts))))
+        first, second = [leaves.of(manifest.read(path).raw) for path in paths if path]
+        return Comparison((a, b), tuple(_fields(first, second)))
     if any(paths):
         file, other = (a, b) if paths[0] else (b, a)
         raise SweepError(Problem(f"{file} is a manifest and {other} is none", remedy="compare two of a kind"))
@@ -108,28 +105,19 @@ def _manifest(path: str) -> Path | None:
     return inside if inside.is_file() else None
 
 
-def _flat(raw: Mapping[str, Any], prefix: str = "") -> dict[str, str]:
-    found: dict[str, str] = {}
-    for key, value in raw.items():
-        if isinstance(value, Mapping):
-            found |= _flat(value, f"{prefix}{key}.")
-        elif isinstance(value, list) and all(isinstance(one, Mapping) for one in value):
-            for place, one in enumerate(value):
-                found |= _flat(one, f"{prefix}{key}.{one.get('label', place)}.")
-        elif isinstance(value, list):
-            found[prefix + key] = ", ".join(map(_text, value))
-        elif value is not None:
-            found[prefix + key] = _text(value)
-    return found
+def _fields(a: Mapping[str, Any], b: Mapping[str, Any]) -> Iterator[Line]:
+    for name in dict.fromkeys((*a, *b)):
+        first, second = a.get(name), b.get(name)
+        yield Line(name, _text(first), _text(second), leaves.same(first, second))
 
 
-def _text(value: object) -> str:
-    return value if isinstance(value, str) else members.shown(value)
+def _text(value: object) -> str | None:
+    return None if value is None else leaves.text(value)
 
 
 def _facts(a: Mapping[str, str], b: Mapping[str, str]) -> Iterator[Line]:
     for name in dict.fromkeys((*a, *b)):
-        yield Line(name, a.get(name), b.get(name))
+        yield Line(name, a.get(name), b.get(name), a.get(name) == b.get(name))
 
 
 def _sweeps(a: sweeps.Sweep, b: sweeps.Sweep, by: str | None) -> Comparison:

@@ -93,6 +93,38 @@ def test_two_manifests_show_every_field_and_mark_what_differs(two):
 
 
 @pytest.mark.parametrize(
+    ("a", "b", "shown"),
+    [
+        (False, "false", [["*", "x", "false", '"false"']]),
+        (True, 1, [["*", "x", "true", "1"]]),
+        (1, "1", [["*", "x", "1", '"1"']]),
+        (1, 1.0, [["x", "1", "1.0"]]),
+        ("", None, [["*", "x", '""', "-"]]),
+        ("-", None, [["*", "x", '"-"', "-"]]),
+        ("a\\nb", "a\nb", [["*", "x", "a\\nb", '"a\\nb"']]),
+        ([], {}, [["*", "x", "[]", "{}"]]),
+        ([], None, [["*", "x", "[]", "-"]]),
+        (float("nan"), float("nan"), [["x", "NaN", "NaN"]]),
+        (["a, b"], ["a", "b"], [["*", "x", '["a,', 'b"]', '["a",', '"b"]']]),
+        ([[1, 2], [3]], [[9, 2], [3]], [["*", "x.0", "[1,", "2]", "[9,", "2]"], ["x.1", "[3]", "[3]"]]),
+        ([1, {"q": 1}], [1, {"q": 2}], [["x.0", "1", "1"], ["*", "x.1.q", "1", "2"]]),
+        (10**40, 10**40 + 1, [["*", "x", f"1{'0' * 40}", f"1{'0' * 39}1"]]),
+        ([{"label": "o", "k": 1}] * 2, [{"label": "o", "k": 1}], [["*", "x.o.k", "(2)", "1", "-"]]),
+        ({"y.z": 1, "y": {"z": 2}}, {"y.z": 1, "y": {"z": 3}}, [["*", "x.y.z", "(2)", "2", "3"]]),
+    ],
+    ids=str,
+)
+def test_manifests_are_compared_by_value_and_shown_so_that_it_is_seen(project, a, b, shown):
+    made = project()
+    for name, value in (("a", a), ("b", b)):
+        sweepmaker.manifest(made.path / name, x=value)
+    lines = [line.split() for line in made.tool("compare", "a", "b").stdout.splitlines()]
+    assert all(line in lines for line in shown)
+    facts = json.loads(made.tool("compare", "a", "b", "--json").stdout)["facts"]
+    assert all(one["same"] for one in facts if one["name"][0] == "x") == all(line[0] != "*" for line in shown)
+
+
+@pytest.mark.parametrize(
     ("words", "said"),
     [
         (["before", "gone"], "no sweep 'gone': there are after, before in"),
