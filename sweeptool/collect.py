@@ -26,10 +26,10 @@ def tidy(source: Source, name: str = layout.MANIFEST) -> tuple[list[Record], Fou
     """
     sweep = sweeps.read(source.sweep) if source.sweep else None
     found = sweep.found if sweep else sources.read(source, name)
-    rows = [_record(run, sweep) for run in found.runs]
+    rows = [_record(run, found, sweep) for run in found.runs]
     if sweep is not None:
         tried = {run.cell for run in found.runs}
-        rows += [_record(_untried(job), sweep) for job in sweep.jobs if job.id not in tried]
+        rows += [_record(_untried(job), found, sweep) for job in sweep.jobs if job.id not in tried]
     rows.sort(key=lambda row: (row["index"] is None, row["index"] or 0, row["attempt"] or 0))
     return records.flat(rows, ("params", "metrics")), found
 
@@ -46,8 +46,8 @@ def encoded(rows: Sequence[Record], output: str) -> bytes:
     return FORMATS[ending](rows)
 
 
-def _record(run: Run, sweep: Sweep | None) -> dict[str, Any]:
-    metrics = candidates.metrics_of(run, sweep) if run.run_dir else {}
+def _record(run: Run, found: Found, sweep: Sweep | None) -> dict[str, Any]:
+    metrics = candidates.metrics_of(run, found, sweep) if run.run_dir else {}
     return records.record(run) | {"metrics": {name: float(value) for name, value in metrics.items()}}
 
 

@@ -257,3 +257,26 @@ def test_a_torn_metrics_file_is_named(project, tmp_path):
     attempts = [done(0, 0.5), {"cell": 1, "state": "succeeded", "files": {"metrics.json": '{"accuracy": 0.'}}]
     sweepmaker.sweep(tmp_path, SPEC, attempts)
     assert "metrics.json: is torn" in made.tool("best").stderr
+
+
+@pytest.mark.parametrize("command", ["best", "collect"])
+def test_a_torn_metrics_file_of_a_tree_is_named_once(project, command):
+    made = project()
+    for name, text in (("a", '{"loss": 0.'), ("b", '{"loss": 0.5}')):
+        sweepmaker.manifest(made.path / "runs" / name)
+        (made.path / "runs" / name / "metrics.json").write_text(text)
+    done = made.tool(command, "--root", "runs", *(["--by", "loss"] if command == "best" else []))
+    assert (done.returncode, done.stderr) == (0, "runs/a/metrics.json: is torn, no JSON, or too large\n")
+
+
+def test_without_a_wall_time_it_is_not_the_units_that_are_missing(project):
+    made = project()
+    for name, wall in (("a", 0), ("b", None), ("c", 10)):
+        sweepmaker.manifest(made.path / "runs" / name, wall_time_sec=wall)
+        (made.path / "runs" / name / "units.jsonl").write_text('{"id": 1}\n' if name != "c" else "")
+    found = best(made, "--root", "runs", "--by", "throughput")
+    assert [one["why"] for one in found["excluded"]] == [
+        "its wall time is 0",
+        "its wall time is unknown",
+        "it reported no units",
+    ]

@@ -28,7 +28,8 @@ def enter(source: Source, name: str = layout.MANIFEST) -> Entry:
     """Return what competes at ``source``; ``name`` is what a manifest is called where no plan says so."""
     if source.sweep is None:
         found = sources.read(source, name)
-        return Entry(source, candidates.of_runs(found.runs), (None, None), found.lines())
+        cells = candidates.of_runs(found)
+        return Entry(source, cells, (None, None), found.lines())
     sweep = sweeps.read(source.sweep)
     cells = candidates.of_sweep(sweep)
     wish = sweep.plan.sweep["metrics"] if sweep.plan else {}

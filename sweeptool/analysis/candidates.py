@@ -11,11 +11,9 @@ from sweeptool import layout, measures
 from sweeptool.frozen import Job
 from sweeptool.measures import BUILT_IN, COST, THROUGHPUT, TIME
 from sweeptool.money import MICRO
-from sweeptool.runs import Run
+from sweeptool.runs import Found, Run
 from sweeptool.runs.sweeps import Sweep
 from sweeptool.states import PENDING, SUCCEEDED
-
-_UNKNOWN = {TIME: "its wall time is unknown", THROUGHPUT: "it reported no units"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,15 +46,18 @@ def of_sweep(sweep: Sweep) -> list[Candidate]:
     return [_cell(job, attempts.get(job.id, []), sweep) for job in sweep.jobs]
 
 
-def of_runs(runs: Sequence[Run]) -> list[Candidate]:
-    """Return runs that no sweep tells of, in their order; runs of one job on one GPU are its repetitions."""
+def of_runs(tree: Found) -> list[Candidate]:
+    """Return runs that no sweep tells of, in their order; runs of one job on one GPU are its repetitions.
+
+    What is odd about their metrics is added to the oddities of ``tree``.
+    """
     seen: dict[tuple[str | None, ...], int] = {}
     found = []
-    for index, run in enumerate(runs):
+    for index, run in enumerate(tree.runs):
         params = {"job_name": run.manifest.job_name} if run.manifest and run.manifest.job_name else {}
         key = (run.config, run.gpu, run.region, *params.values())
         seen[key] = seen.get(key, -1) + 1
-        values, missing = _measured(run, [run])
+        values, missing = _measured(run, [run], tree)
         found.append(
             Candidate(
                 index=index,
@@ -83,7 +84,7 @@ def label(cell: Candidate, without: Sequence[str] = ()) -> str:
 def _cell(job: Job, attempts: Sequence[Run], sweep: Sweep) -> Candidate:
     record = job.record
     done = [run for run in attempts if run.state == SUCCEEDED]
-    values, missing = _measured(done[-1] if done else None, attempts, sweep)
+    values, missing = _measured(done[-1] if done else None, attempts, sweep.found, sweep)
     return Candidate(
         index=job.index,
         id=job.id,
@@ -108,7 +109,7 @@ def _why(attempts: Sequence[Run]) -> str:
 
 
 def _measured(
-    run: Run | None, attempts: Iterable[Run], sweep: Sweep | None = None
+    run: Run | None, attempts: Iterable[Run], found: Found, sweep: Sweep | None = None
 ) -> tuple[dict[str, Decimal], dict[str, str]]:
     """Return what is known of a cell, and of each built-in value that is not known, why."""
     values: dict[str, Decimal] = {}
@@ -121,28 +122,32 @@ def _measured(
     if run is None:
         return values, missing
     run_dir = Path(run.run_dir) if run.run_dir else None
-    if run.wall_seconds is not None:
+    if run.wall_seconds is None:
+        missing[TIME] = "its wall time is unknown"
+    else:
         values[TIME] = run.wall_seconds
     rate = run.units_per_second
     if rate is None and sweep is None and run_dir is not None:
         rate = measures.units_per_second(run_dir, measures.logs(run_dir), run.wall_seconds)
     if rate is not None:
         values[THROUGHPUT] = Decimal(str(rate))
-    missing |= {name: _UNKNOWN[name] for name in (TIME, THROUGHPUT) if name not in values}
-    values |= {name: value for name, value in metrics_of(run, sweep).items() if name not in BUILT_IN}
+    else:
+        missing[THROUGHPUT] = "it reported no units" if run.wall_seconds else missing.get(TIME, "its wall time is 0")
+    values |= {name: value for name, value in metrics_of(run, found, sweep).items() if name not in BUILT_IN}
     return values, missing
 
 
-def metrics_of(run: Run, sweep: Sweep | None = None) -> dict[str, Decimal]:
-    """Return the numbers that a run reported, read where the sweep's plan says they are; oddities go to ``sweep``."""
+def metrics_of(run: Run, found: Found, sweep: Sweep | None = None) -> dict[str, Decimal]:
+    """Return the numbers that a run reported, read where the sweep's plan says they are; oddities go to ``found``."""
     run_dir = Path(run.run_dir) if run.run_dir else None
     if sweep is None or sweep.plan is None:
-        return measures.metrics(run_dir)[0]
-    wanted = sweep.plan.sweep["metrics"]
-    logs: list[Path] = []
-    if wanted["patterns"]:
-        attempt = sweep.where.attempt(str(run.cell), run.attempt or 1)
-        logs = [attempt.stdout, attempt.stderr, *(measures.logs(run_dir) if run_dir else [])]
-    found, problems = measures.metrics(run_dir, logs, wanted["file"] or layout.METRICS, wanted["patterns"])
-    sweep.found.oddities += problems
-    return found
+        metrics, problems = measures.metrics(run_dir)
+    else:
+        wanted = sweep.plan.sweep["metrics"]
+        logs: list[Path] = []
+        if wanted["patterns"]:
+            attempt = sweep.where.attempt(str(run.cell), run.attempt or 1)
+            logs = [attempt.stdout, attempt.stderr, *(measures.logs(run_dir) if run_dir else [])]
+        metrics, problems = measures.metrics(run_dir, logs, wanted["file"] or layout.METRICS, wanted["patterns"])
+    found.oddities += problems
+    return metrics
