@@ -84,6 +84,14 @@ def test_json_has_the_shape_that_programs_rely_on(lora):
     assert found["cells"][0]["id"].startswith("L4-4-")
 
 
+def test_json_is_json_where_an_interval_is_wider_than_a_number_can_say(project, tmp_path):
+    made = project()
+    sweepmaker.sweep(tmp_path, SPEC, [done(0, 1e308), done(1, 1)])
+    text = made.tool("best", "--json").stdout
+    assert "Infinity" not in text
+    assert json.loads(text)["combinations"][0]["ci95"] == [None, None]
+
+
 def test_costs_are_decimal_text_and_ties_go_to_the_lowest_index(lora):
     found = best(lora, "lora", "--by", "cost", "-n", "3")
     assert [(one["index"], one["value"]) for one in found["cells"]] == [(1, "0.20"), (3, "0.20"), (2, "0.25")]

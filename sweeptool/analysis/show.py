@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Iterable, Iterator, Sequence
 from decimal import ROUND_HALF_UP, Decimal
 from typing import Any
@@ -189,7 +190,10 @@ def _combination(one: Combination, goal: Goal) -> dict[str, Any]:
 def _value(value: Decimal | None, goal: Goal) -> str | float | None:
     if value is None:
         return None
-    return _dollars(value) if goal.by == COST else float(value)
+    if goal.by == COST:
+        return _dollars(value)
+    found = float(value)  # the end of an interval may lie beyond the greatest
+    return found if math.isfinite(found) else None
 
 
 def _dollars(value: Decimal) -> str:
