@@ -19,6 +19,7 @@ _UNIT_LINE = re.compile(rb"(?:^|\s)nodus\.(unit_done|event) (\{.*)")
 _ECHO = b"$ ["  # the runner echoes every command: what stands there is source text, not output
 _LARGEST = 16 << 20  # bytes of a metrics file
 _DECODER = json.JSONDecoder()
+_NAN = Decimal("NaN")
 
 
 def logs(run_dir: Path) -> list[Path]:
@@ -158,7 +159,10 @@ def _matched(log_paths: Sequence[Path], patterns: Mapping[str, re.Pattern[str]])
 
 
 def _number(text: str | None) -> Decimal | None:
+    if not text or "_" in text:  # Python's, no log's
+        return None
     try:
-        return Decimal((text or "").strip())
+        value = Decimal(text.strip())
     except InvalidOperation:
         return None
+    return _NAN if value.is_nan() else value  # one that signals cannot be a float

@@ -28,7 +28,9 @@ def natural(values: Iterable[str | None]) -> dict[str | None, int]:
 
 
 def number(text: str) -> Decimal | None:
-    """Return finite decimal text as a number, None for anything else."""
+    """Return finite decimal text as a number, None for anything else; ``1_0`` is one to Python only."""
+    if "_" in text:
+        return None
     try:
         value = Decimal(text)
     except InvalidOperation:

@@ -134,6 +134,19 @@ def test_a_pattern_takes_the_last_match_of_its_first_group(tmp_path):
     assert found == {"loss": Decimal("1e-3"), "acc": Decimal(35)}
 
 
+@pytest.mark.parametrize("text", ["NaN", "sNaN", "-sNaN7", "nan12"])
+def test_a_pattern_that_finds_a_nan_of_any_kind_gives_a_quiet_one(tmp_path, text):
+    (tmp_path / "log").write_text(f"loss={text}\n")
+    found, _ = measures.metrics(None, [tmp_path / "log"], patterns={"loss": r"loss=(\S+)"})
+    assert math.isnan(float(found["loss"]))
+
+
+@pytest.mark.parametrize("text", ["1_0", "_1", ""])
+def test_what_only_python_reads_as_a_number_is_none(tmp_path, text):
+    (tmp_path / "log").write_text(f"loss={text}\n")
+    assert measures.metrics(None, [tmp_path / "log"], patterns={"loss": r"loss=(\S*)"})[0] == {}
+
+
 def test_a_log_that_is_no_utf_8_is_still_searched(tmp_path):
     (tmp_path / "log").write_bytes(b"\xff\xfe loss=2\n")
     assert measures.metrics(None, [tmp_path / "log"], patterns={"loss": r"loss=(\d)"})[0] == {"loss": 2}

@@ -54,6 +54,7 @@ def test_what_holds(text):
         "gpu = L",
         "gpu = l4",
         "n < 9",
+        "n = 1_00",
         "code = '7'",
         "accuracy > 0.91",
         "missing = x",
