@@ -68,7 +68,7 @@ def metrics(
     found: dict[str, Decimal] = {}
     problems: list[str] = []
     if run_dir is not None:
-        _collect(_metrics_file(run_dir / file, problems), "", found)
+        found.update(_numbers(_metrics_file(run_dir / file, problems)))
     if patterns:
         found.update(_matched(log_paths, {name: re.compile(pattern) for name, pattern in patterns.items()}))
     return found, problems
@@ -135,12 +135,19 @@ def _metrics_file(path: Path, problems: list[str]) -> Mapping[str, Any]:
     return {}
 
 
-def _collect(value: Mapping[str, Any], prefix: str, found: dict[str, Decimal]) -> None:
-    for key, inner in value.items():
-        if isinstance(inner, dict):
-            _collect(inner, f"{prefix}{key}.", found)
-        elif isinstance(inner, int | float | Decimal) and not isinstance(inner, bool):
-            found[prefix + key] = Decimal(inner)
+def _numbers(value: Mapping[str, Any]) -> Iterator[tuple[str, Decimal]]:
+    """Yield the numbers in an object and in those inside it, however deep, under their dotted names."""
+    opened = [("", iter(value.items()))]
+    while opened:
+        prefix, entries = opened[-1]
+        for key, inner in entries:
+            if isinstance(inner, dict):
+                opened.append((f"{prefix}{key}.", iter(inner.items())))
+                break
+            if isinstance(inner, int | float | Decimal) and not isinstance(inner, bool):
+                yield prefix + key, Decimal(inner)
+        else:
+            opened.pop()
 
 
 def _matched(log_paths: Sequence[Path], patterns: Mapping[str, re.Pattern[str]]) -> dict[str, Decimal]:

@@ -11,6 +11,7 @@ import pytest
 
 from sweeptool import manifest
 from sweeptool.errors import SweepError
+from sweeptool.manifest import leaves
 
 GOOD = {"schema_version": "v2", "failed": False, "run_id": "lora-1", "wall_time_sec": 12.5, "estimated_cost_usd": 0.31}
 
@@ -93,7 +94,7 @@ def test_money_keeps_what_a_float_would_lose():
         pytest.param(b"3", "is a number", id="number"),
         pytest.param(b'{"failed": false, "job_name": "\xff"}', "is not UTF-8: byte 31", id="non-utf-8"),
         pytest.param(b"[" * 100_000, "nested too deep", id="deep"),
-        pytest.param(b'{"failed": ' * 5_000, "nested too deep", id="deep-objects"),
+        pytest.param(b'{"failed": ' * 100_000, "nested too deep", id="deep-objects"),
         pytest.param(b'{"estimated_cost_usd": ' + b"9" * 5_000 + b"}", "number too long", id="5000-digits"),
         pytest.param(b'{"estimated_cost_usd": 1e99999999999999999999999}', "number too long", id="exponent"),
         pytest.param(b'{"name": "a web app"}', "is no run's manifest", id="foreign"),
@@ -166,3 +167,10 @@ def test_artifacts_of_another_shape_are_named(artifacts):
 def test_a_slim_manifest_holds_no_copy_of_the_file():
     found = manifest.read("m.json", json.dumps(GOOD).encode(), slim=True)
     assert (found.raw, found.cost) == ({}, 310_000)
+
+
+def test_the_leaves_of_an_object_are_found_however_deep_it_is():
+    deep: object = 1
+    for _ in range(5000):
+        deep = [{"k": deep}]
+    assert leaves.of({"x": deep}) == {"x" + ".0.k" * 5000: 1}

@@ -107,6 +107,17 @@ def test_objects_make_dotted_names(tmp_path):
     assert metrics(tmp_path, '{"val": {"loss": 1, "top": {"k": 2}}}')[0] == {"val.loss": 1, "val.top.k": 2}
 
 
+@pytest.mark.parametrize("depth", [3, 900, 985, 5000])
+def test_objects_as_deep_as_json_is_read_are_no_bug(tmp_path, depth):
+    found, problems = metrics(tmp_path, '{"a": ' * depth + "1" + "}" * depth)
+    assert len(found) + len(problems) == 1
+    assert found in ({}, {".".join("a" * depth): 1})
+
+
+def test_of_two_numbers_of_one_name_the_later_counts(tmp_path):
+    assert metrics(tmp_path, '{"a": {"b": 1}, "a.b": 2, "c.d": 3, "c": {"d": 4}}')[0] == {"a.b": 2, "c.d": 4}
+
+
 def test_nan_and_infinity_stay_what_they_are(tmp_path):
     found, _ = metrics(tmp_path, '{"a": NaN, "b": -Infinity, "c": 1e400}')
     assert math.isnan(found["a"])
