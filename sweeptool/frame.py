@@ -43,9 +43,20 @@ def frame(rows: Sequence[Mapping[str, Any]]) -> pd.DataFrame:
 
 def parquet(rows: Sequence[Mapping[str, Any]]) -> bytes:
     """Return the records as a Parquet file. Raises SweepError where pyarrow is not installed."""
-    stream = io.BytesIO()
     try:
-        frame(rows).to_parquet(stream, engine="pyarrow", index=False)
+        return _parquet(rows)
     except ImportError as error:
         raise SweepError(Problem("Parquet needs pyarrow", path="-o", remedy="pip install pyarrow")) from error
+    except UnicodeEncodeError:
+        return _parquet([{name: _whole(value) for name, value in row.items()} for row in rows])
+
+
+def _parquet(rows: Sequence[Mapping[str, Any]]) -> bytes:
+    stream = io.BytesIO()
+    frame(rows).to_parquet(stream, engine="pyarrow", index=False)
     return stream.getvalue()
+
+
+def _whole(value: object) -> object:
+    """Return a text with halves of surrogate pairs written as escapes, any other value as it is."""
+    return value.encode("utf-8", "backslashreplace").decode() if isinstance(value, str) else value

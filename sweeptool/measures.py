@@ -145,9 +145,14 @@ def _numbers(value: Mapping[str, Any]) -> Iterator[tuple[str, Decimal]]:
                 opened.append((f"{prefix}{key}.", iter(inner.items())))
                 break
             if isinstance(inner, int | float | Decimal) and not isinstance(inner, bool):
-                yield prefix + key, Decimal(inner)
+                yield _whole(prefix + key), Decimal(inner)
         else:
             opened.pop()
+
+
+def _whole(name: str) -> str:
+    """Return a name with halves of surrogate pairs, which no file can hold, written as escapes."""
+    return name if name.isascii() else name.encode("utf-8", "backslashreplace").decode()
 
 
 def _matched(log_paths: Sequence[Path], patterns: Mapping[str, re.Pattern[str]]) -> dict[str, Decimal]:

@@ -118,6 +118,14 @@ def test_a_metric_nobody_has_names_those_that_exist():
         rank([cell(0, accuracy="1", loss="2")], goal("acuracy", None))
 
 
+@pytest.mark.parametrize("name", ["\x1b[31mx", "a\nb", "\ud800"])
+def test_a_name_in_a_message_is_on_its_line_and_moves_no_cursor(name):
+    for text in (None, "y = 1"):
+        with pytest.raises(SweepError) as caught:
+            order([cell(0, **{name: "1"}, params={name: "1"})], "y", text=text)
+        assert str(caught.value).isprintable()
+
+
 def test_before_anything_succeeded_no_metric_is_unknown():
     found = rank([cell(0, why="pending")], goal("accuracy", None))
     assert (found.cells, found.excluded[0].why) == ((), "pending")

@@ -83,6 +83,25 @@ def test_a_parameter_is_text_and_a_metric_a_number_however_they_are_called(proje
     assert str(frame["metric.saved_usd"].dtype) == "float64"
 
 
+@pytest.mark.parametrize("ending", ["csv", "json", "parquet"])
+def test_half_a_surrogate_pair_in_a_name_or_a_text_is_an_escape(project, ending):
+    import pandas as pd
+
+    made = project()
+    sweepmaker.manifest(made.path / "runs" / "a", job_name="\ud800j")
+    (made.path / "runs" / "a" / "metrics.json").write_text(r'{"\ud800x": 2, "n": {"\udc00": 1}, "\ud83d\ude00": 3}')
+    done = made.tool("collect", "--root", "runs", "-o", f"x.{ending}")
+    assert (done.returncode, done.stderr) == (0, "")
+    found = getattr(pd, f"read_{ending}")(made.path / f"x.{ending}")
+    assert [name for name in found if name.startswith("metric.")] == [
+        r"metric.\ud800x",
+        r"metric.n.\udc00",
+        "metric.\U0001f600",
+    ]
+    if ending != "json":
+        assert found["job_name"][0] == r"\ud800j"
+
+
 def test_a_frame_for_a_notebook_groups_without_dropping_what_is_missing(lora):
     from sweeptool import collect, frame
     from sweeptool.layout import SweepDir

@@ -12,7 +12,7 @@ from sweeptool.analysis.stats import Spread, spread
 from sweeptool.analysis.where import Condition, select
 from sweeptool.errors import Problem, SweepError, near
 from sweeptool.measures import BUILT_IN, COST, THROUGHPUT, TIME
-from sweeptool.text import among
+from sweeptool.text import among, printable
 
 MIN, MAX = "min", "max"
 SPEC = "metrics.best"  # where a spec says what its cells are ranked by
@@ -137,7 +137,7 @@ def known(by: str, cells: Sequence[Candidate], path: str = "--by", mend: str = "
     measured = sorted({name for cell in cells for name in cell.values} - set(BUILT_IN))
     if by in BUILT_IN or by in measured or not any(not cell.why for cell in cells):
         return
-    names = [*BUILT_IN, *measured]
+    names = [*BUILT_IN, *map(printable, measured)]
     what = f"no run reports '{by}'" if measured else f"no run reports '{by}' or any other metric"
     remedy = " ".join(filter(None, (near(by, names), mend)))
     raise SweepError(Problem(f"{what}: {among(names)}", path=path, remedy=remedy))

@@ -11,7 +11,7 @@ from sweeptool.analysis.candidates import Candidate
 from sweeptool.errors import Problem, SweepError, near
 from sweeptool.measures import BUILT_IN
 from sweeptool.natural import ORDER, number
-from sweeptool.text import among
+from sweeptool.text import among, printable
 
 _TOKEN = re.compile(r"""\s*(?:(?P<quoted>"[^"]*"|'[^']*')|(?P<op>!=|<=|>=|==|=|<|>|~)|(?P<word>[^\s=!<>~"']+))""")
 _FIELDS = ("index", "id", "config", "instance_type", "gpu", "region", "repetition")
@@ -67,7 +67,7 @@ def select(cells: Sequence[Candidate], conditions: Sequence[Condition]) -> list[
     for condition in conditions:
         if cells and all(_value(cell, condition.key) is None for cell in cells):
             keys = _keys(cells)
-            if condition.key not in keys:
+            if printable(condition.key) not in keys:
                 message = f"no key '{condition.key}': {among(keys)}"
                 raise SweepError(Problem(message, path="--where", remedy=near(condition.key, keys)))
     return [cell for cell in cells if all(one.allows(_value(cell, one.key)) for one in conditions)]
@@ -115,4 +115,4 @@ def _keys(cells: Sequence[Candidate]) -> list[str]:
     params = sorted({name for cell in cells for name in cell.params})
     measures = [*BUILT_IN, *sorted({name for cell in cells for name in cell.values} - set(BUILT_IN))]
     measures = [f"metric.{name}" if name in params else name for name in measures]
-    return list(dict.fromkeys((*params, *_FIELDS, *measures)))
+    return list(dict.fromkeys(map(printable, (*params, *_FIELDS, *measures))))
