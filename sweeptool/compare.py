@@ -45,12 +45,16 @@ class Comparison:
 def compare(a: str, b: str, by: str | None, sweeps_dir: Path) -> Comparison:
     """Return ``a`` and ``b`` side by side: manifests (or run dirs), or sweeps and their cells by the value ``by``.
 
-    Raises SweepError where either is neither, or one is a sweep and the other a manifest.
+    Raises SweepError where either is neither, one is a sweep and the other a manifest, or manifests are given a ``by``.
     """
     paths = [_manifest(one) for one in (a, b)]
     if all(paths):
-        first, second = [leaves.of(manifest.read(path).raw) for path in paths if path]
-        return Comparison((a, b), tuple(_fields(first, second)))
+        if by is not None:
+            message = f"{a} and {b} are manifests, whose every field is shown"
+            raise SweepError(Problem(message, path="--by", remedy="it is for the cells of two sweeps"))
+        both = [manifest.read(path) for path in paths if path]
+        notes = [f"{one.source}: {oddity}" for one in both for oddity in one.oddities]
+        return Comparison((a, b), tuple(_fields(*[leaves.of(one.raw) for one in both])), notes=_once(notes))
     if any(paths):
         file, other = (a, b) if paths[0] else (b, a)
         raise SweepError(Problem(f"{file} is a manifest and {other} is none", remedy="compare two of a kind"))
@@ -127,7 +131,12 @@ def _sweeps(a: sweeps.Sweep, b: sweeps.Sweep, by: str | None) -> Comparison:
     analysis.known(wish.by, [*first, *second])
     names = (a.name, b.name) if a.name != b.name else (str(a.where.path), str(b.where.path))
     facts, cells = tuple(_facts(_totals(a), _totals(b))), tuple(_matched(first, second, wish))
-    return Comparison(names, facts, wish.by, cells, tuple(notes))
+    odd = [f"{name}: {oddity}" for name, one in zip(names, (a, b), strict=True) for oddity in one.found.oddities]
+    return Comparison(names, facts, wish.by, cells, _once([*notes, *odd]))
+
+
+def _once(notes: Sequence[str]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(notes))
 
 
 def _totals(sweep: sweeps.Sweep) -> dict[str, str]:

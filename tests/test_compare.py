@@ -131,6 +131,7 @@ def test_manifests_are_compared_by_value_and_shown_so_that_it_is_seen(project, a
         (["before", "after", "--by", "acc"], "there are cost, time, throughput"),
         (["m", "before"], "m is a manifest and before is none"),
         (["torn.json", "m"], "torn.json:1:2: is torn or no JSON"),
+        (["m", "m", "--by", "cost"], "--by: m and m are manifests"),
     ],
     ids=lambda value: " ".join(value) if isinstance(value, list) else "",
 )
@@ -152,3 +153,16 @@ def test_where_no_run_reports_the_specs_metric_cells_are_compared_by_cost_with_a
     assert (done.returncode, json.loads(done.stdout)["by"]) == (0, "cost")
     assert done.stderr.startswith("metrics.best: no run reports 'acc' or any other metric: there are cost, ")
     assert done.stderr.count("\n") == 1
+
+
+def test_what_is_odd_about_either_is_said_once(project, tmp_path):
+    made = project()
+    for name, lines in (("before", ["{\n"]), ("after", [])):
+        sweepmaker.sweep(tmp_path, SPEC.replace("before", name), [{"cell": 0, "state": "succeeded"}], lines=lines)
+    for other in ("after", "before"):
+        done = made.tool("compare", "before", other)
+        assert (done.returncode, done.stderr.count("\n")) == (0, 1)
+        assert done.stderr.endswith("before: ledger.jsonl:5: a torn or foreign line\n")
+    sweepmaker.manifest(made.path / "m", wall_time_sec="long")
+    said = 'm/runpod_deploy_pull_manifest.json: wall_time_sec is "long", not a number of seconds: unknown, not 0\n'
+    assert made.tool("compare", "m", "m").stderr == said
