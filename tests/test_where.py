@@ -28,6 +28,9 @@ def holds(text: str, **values: str | Decimal | None) -> bool:
         "lr = 1e-3",
         "lr < 0.01",
         "model ~ ^llama",
+        "exact = H100!",
+        "exact=H100! and gpu!=A10",
+        "exact!=H100",
         "model ~ b$",
         "model = 'llama 7b'",
         'model = "llama 7b"',
@@ -44,7 +47,7 @@ def holds(text: str, **values: str | Decimal | None) -> bool:
 )
 def test_what_holds(text):
     values = {"gpu": "L4", "lr": "1e-3", "accuracy": Decimal("0.91"), "model": "llama 7b", "n": "100", "code": "007"}
-    values |= {"neg": "-0.5", "spaced key": "x", "path": "/data/a.pt", "url": "a:b,c;d"}
+    values |= {"exact": "H100!", "neg": "-0.5", "spaced key": "x", "path": "/data/a.pt", "url": "a:b,c;d"}
     assert holds(text, **values)
 
 

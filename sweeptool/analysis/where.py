@@ -13,7 +13,9 @@ from sweeptool.measures import BUILT_IN
 from sweeptool.natural import ORDER, number
 from sweeptool.text import among, printable
 
-_TOKEN = re.compile(r"""\s*(?:(?P<quoted>"[^"]*"|'[^']*')|(?P<op>!=|<=|>=|==|=|<|>|~)|(?P<word>[^\s=!<>~"']+))""")
+_TOKEN = re.compile(
+    r"""\s*(?:(?P<quoted>"[^"]*"|'[^']*')|(?P<op>!=|<=|>=|==|=|<|>|~)|(?P<word>(?:[^\s=!<>~"']|!(?!=))+))"""
+)
 _FIELDS = ("index", "id", "config", "instance_type", "gpu", "region", "repetition")
 _REMEDY = "write KEY OP VALUE, OP one of = != < <= > >= ~, several joined by 'and'; quote a value that holds spaces"
 
