@@ -69,14 +69,11 @@ def lines(found: Comparison) -> Iterator[str]:
         return
     yield ""
     names, varied = show.apart([cell for cell, _, _ in found.cells])
-    cells = []
-    for row, (_, first, second) in zip(varied, found.cells, strict=True):
-        change = (
-            _shown(second - first, found.by) if isinstance(first, Decimal) and isinstance(second, Decimal) else MISSING
-        )
-        cells.append((*row, _shown(first, found.by), _shown(second, found.by), change))
+    firsts, seconds = [first for _, first, _ in found.cells], [second for _, _, second in found.cells]
+    columns = [_column(values, found.by) for values in (firsts, seconds, list(map(_change, firsts, seconds)))]
+    rows = [(*row, *values) for row, *values in zip(varied, *columns, strict=True)]
     yield printable(found.by)
-    yield from tables.plain((*names, *found.names, "B - A"), cells, ("CELL", *found.names, "B - A"))
+    yield from tables.plain((*names, *found.names, "B - A"), rows, ("CELL", *found.names, "B - A"))
 
 
 def as_json(found: Comparison) -> str:
@@ -183,8 +180,14 @@ def _valued(cell: Candidate | None, by: str) -> Decimal | str:
     return "no such cell" if cell is None else analysis.value_or_why(cell, by)
 
 
-def _shown(value: Decimal | str, by: str) -> str:
-    return value if isinstance(value, str) else show.written(value, by)
+def _change(first: Decimal | str, second: Decimal | str) -> Decimal | str:
+    return second - first if isinstance(first, Decimal) and isinstance(second, Decimal) else MISSING
+
+
+def _column(values: Sequence[Decimal | str], by: str) -> list[str]:
+    """Return values with their points in one column, and of those that have none, why."""
+    numbers = show.aligned((value if isinstance(value, Decimal) else None for value in values), by)
+    return [value if isinstance(value, str) else number for value, number in zip(values, numbers, strict=True)]
 
 
 def _json(value: Decimal | str, by: str | None) -> dict[str, Any]:

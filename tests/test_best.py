@@ -55,7 +55,7 @@ def test_the_specs_best_metric_is_the_default_and_its_goal_is_printed(lora):
         "combinations over repetitions\n"
         "GPU  rank       N  MEAN    SD                95% CI\n"
         "L4   8     3 of 3  0.85  0.01  0.825159 .. 0.874841\n"
-        "L4   4     3 of 3  0.80  0.10   0.551586 .. 1.04841\n"
+        "L4   4     3 of 3  0.80  0.10  0.551586 .. 1.04841\n"
     )
     assert done.stderr == "read: sweep lora\n"
 

@@ -73,6 +73,16 @@ def test_cells_that_differ_only_in_a_setting_are_matched_by_it_and_none_is_lost(
     assert [(one["index"], one["a"] == one["b"]) for one in cells] == [(0, True), (1, True), (2, True), (3, True)]
 
 
+def test_the_points_of_a_column_stand_below_each_other(project, tmp_path):
+    made = project()
+    for name, costs in (("x", ["0.001719", "0.00173"]), ("y", ["0.5", "10.25"])):
+        found = [{"cell": index, "state": "succeeded", "cost": cost} for index, cost in enumerate(costs)]
+        sweepmaker.sweep(tmp_path, SPEC.replace("before", name), found)
+    assert made.tool("compare", "x", "y").stdout.endswith(
+        "cost\nlr           x      y      B - A\n1e-3  0.001719   0.50   0.498281\n1e-4  0.001730  10.25  10.248270\n"
+    )
+
+
 def test_json_says_why_a_value_is_missing(two):
     found = json.loads(two.tool("compare", "before", "after", "--json").stdout)
     assert [(one["a"], one["b"]) for one in found["cells"]] == [

@@ -68,7 +68,15 @@ def where(tmp_path):
 def test_the_page_is_well_formed_and_shows_tables_and_plots(where):
     page = Page(report.page(where))
     text = " ".join(page.words)
-    for said in ("Sweep lora", "7 of 8", "Best by accuracy", "Combinations over repetitions", "Attempts", "oom"):
+    for said in (
+        "Sweep lora",
+        "7 of 8",
+        "Best by accuracy",
+        "Combinations over repetitions",
+        "Attempts",
+        "oom",
+        "1 cell left out",
+    ):
         assert said in text
     assert sum(tag == "svg" for tag, _ in page.tags) >= 5
     assert "Goal max (from its name; --goal says otherwise)" in text

@@ -45,7 +45,7 @@ def front_lines(front: Front) -> Iterator[str]:
     else:
         names, rows = varied([cell for cell, _ in front.cells])
         titles = [title(one.by) for one in front.goals]
-        columns = [_column((pair[n] for _, pair in front.cells), goal.by) for n, goal in enumerate(front.goals)]
+        columns = [aligned((pair[n] for _, pair in front.cells), goal.by) for n, goal in enumerate(front.goals)]
         lines = [(*row, *pair) for row, *pair in zip(rows, *columns, strict=True)]
         yield from tables.plain((*names, *titles), lines, ("CELL", *titles))
     yield from _left_out(front.excluded)
@@ -89,7 +89,7 @@ def written(value: Decimal, by: str) -> str:
     return f"{value:.6g}" if value else "0"
 
 
-def _column(values: Iterable[Decimal | None], by: str) -> list[str]:
+def aligned(values: Iterable[Decimal | None], by: str) -> list[str]:
     """Return values with their points in one column; blanks for places that rounding took, zeros for those that are."""
     values = list(values)
     texts = ["-" if value is None else written(value, by) for value in values]
@@ -104,7 +104,7 @@ def leaders(ranking: Ranking, n: int) -> Table:
     column = title(ranking.goal.by)
     best = ranking.cells[:n]
     names, rows = varied([cell for cell, _ in best])
-    values = _column((value for _, value in best), ranking.goal.by)
+    values = aligned((value for _, value in best), ranking.goal.by)
     lines = [(str(place), *row, value) for place, (row, value) in enumerate(zip(rows, values, strict=True), 1)]
     return ("RANK", *names, column), lines, ("RANK", "CELL", column)
 
@@ -114,14 +114,21 @@ def averages(ranking: Ranking, n: int) -> Table:
     by, best = ranking.goal.by, ranking.combinations[:n]
     names, rows = apart([one.cell for one in best], ranking.over, repeated=False)
     lines = []
-    means = _column((one.spread.mean for one in best), by)
-    sds = _column((one.spread.sd for one in best), by)
-    for row, one, mean, sd in zip(rows, best, means, sds, strict=True):
-        spread = one.spread
-        interval = "-" if spread.ci95 is None else " .. ".join(written(end, by) for end in spread.ci95)
-        lines.append((*row, f"{spread.n} of {one.of}", mean, sd, interval))
+    means = aligned((one.spread.mean for one in best), by)
+    sds = aligned((one.spread.sd for one in best), by)
+    for row, one, *numbers in zip(rows, best, means, sds, _intervals(best, by), strict=True):
+        lines.append((*row, f"{one.spread.n} of {one.of}", *numbers))
     right = ("N", "MEAN", "SD", "95% CI")
     return (*names, *right), lines, ("CELL", *right)
+
+
+def _intervals(combinations: Sequence[Combination], by: str) -> list[str]:
+    lows, highs = (
+        aligned((None if one.spread.ci95 is None else one.spread.ci95[end] for one in combinations), by)
+        for end in (0, 1)
+    )
+    widest = max(map(len, highs), default=0)
+    return ["-" if high == "-" else f"{low} .. {high:>{widest}}" for low, high in zip(lows, highs, strict=True)]
 
 
 def _left_out(excluded: Sequence[Excluded]) -> Iterator[str]:

@@ -68,6 +68,7 @@ def page(
         "best": _table(*show.leaders(ranking, _SHOWN)),
         "combinations": _table(*show.averages(ranking, _SHOWN)) if repeated else None,
         "over": ", ".join(["repetitions", *map(printable, ranking.over)]),
+        "left_out": counted(len(ranking.excluded), "cell"),
         "excluded": [(one.index, printable(one.why)) for one in ranking.excluded],
         "plots": pictures.of(sweep, cells, ranking, now.cap),
         "states": [*pictures.STATES[:-1]],
