@@ -8,6 +8,7 @@ from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
 from sweeptool.errors import Problem, SweepError
+from sweeptool.text import encodable
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -48,15 +49,15 @@ def parquet(rows: Sequence[Mapping[str, Any]]) -> bytes:
     except ImportError as error:
         raise SweepError(Problem("Parquet needs pyarrow", path="-o", remedy="pip install pyarrow")) from error
     except UnicodeEncodeError:
-        return _parquet([{name: _whole(value) for name, value in row.items()} for row in rows])
+        return _parquet(
+            [
+                {name: encodable(value) if isinstance(value, str) else value for name, value in row.items()}
+                for row in rows
+            ]
+        )
 
 
 def _parquet(rows: Sequence[Mapping[str, Any]]) -> bytes:
     stream = io.BytesIO()
     frame(rows).to_parquet(stream, engine="pyarrow", index=False)
     return stream.getvalue()
-
-
-def _whole(value: object) -> object:
-    """Return a text with halves of surrogate pairs written as escapes, any other value as it is."""
-    return value.encode("utf-8", "backslashreplace").decode() if isinstance(value, str) else value

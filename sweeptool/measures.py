@@ -12,6 +12,7 @@ from typing import Any
 
 from sweeptool import layout
 from sweeptool.lines import blocks, lines, open_plain, reason
+from sweeptool.text import encodable
 
 COST, TIME, THROUGHPUT = "cost", "time", "throughput"  # known of a run without its help, and so no names for metrics
 BUILT_IN = (COST, TIME, THROUGHPUT)
@@ -145,14 +146,9 @@ def _numbers(value: Mapping[str, Any]) -> Iterator[tuple[str, Decimal]]:
                 opened.append((f"{prefix}{key}.", iter(inner.items())))
                 break
             if isinstance(inner, int | float | Decimal) and not isinstance(inner, bool):
-                yield _whole(prefix + key), Decimal(inner)
+                yield encodable(prefix + key), Decimal(inner)
         else:
             opened.pop()
-
-
-def _whole(name: str) -> str:
-    """Return a name with halves of surrogate pairs, which no file can hold, written as escapes."""
-    return name if name.isascii() else name.encode("utf-8", "backslashreplace").decode()
 
 
 def _matched(log_paths: Sequence[Path], patterns: Mapping[str, re.Pattern[str]]) -> dict[str, Decimal]:

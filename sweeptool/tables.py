@@ -6,7 +6,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from itertools import chain, islice
 from typing import Any
 
-from sweeptool.text import printable
+from sweeptool.text import encodable, printable
 
 Row = Sequence[str]
 _KEPT = 20_000  # rows: a few megabytes
@@ -100,7 +100,7 @@ def _marked(row: Row) -> str:
 
 
 def _inert(cell: str) -> str:
-    cell = cell.encode("utf-8", "backslashreplace").decode()  # half a surrogate pair fits in no file
+    cell = encodable(cell)
     return "'" + cell if cell.startswith(_FORMULA) and not _number(cell) else cell
 
 

@@ -16,6 +16,11 @@ def printable(text: str) -> str:
     return "".join(char if char.isprintable() else char.encode("unicode_escape").decode() for char in text)
 
 
+def encodable(text: str) -> str:
+    """Return ``text`` with halves of surrogate pairs, which no file can hold, written as escapes."""
+    return text if text.isascii() else text.encode("utf-8", "backslashreplace").decode()
+
+
 def counted(count: int, noun: str) -> str:
     """Return ``1 cell``, ``6 cells``."""
     return f"{count:,} {noun}" if count == 1 else f"{count:,} {noun}s"

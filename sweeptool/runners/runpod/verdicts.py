@@ -11,6 +11,7 @@ from sweeptool.runners.runpod import findings
 from sweeptool.runners.runpod import template as templates
 from sweeptool.runners.runpod.findings import Findings
 from sweeptool.runners.runpod.reasons import JOB, LOCAL, PROVIDER, TRANSPORT, Rule
+from sweeptool.states import LEAKED
 from sweeptool.text import one_line
 
 _SIGNALS: Mapping[int, str] = {129: "hung up", 130: "interrupted", 137: "killed", 143: "terminated"}
@@ -161,7 +162,7 @@ def _flags(found: Findings) -> tuple[str, ...]:
     pod, flags = found.rented, []
     abandoned = found.manifest is None and pod.any and not (pod.released or pod.stopped)
     if abandoned or _LEAKED.search(found.own + found.quoted):
-        flags.append("leaked")
+        flags.append(LEAKED)
     if _DEGRADED.search(found.own):
         flags.append("degraded")
     return tuple(flags)
